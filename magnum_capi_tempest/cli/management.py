@@ -135,10 +135,6 @@ class Check(base.Judging):
             help='Kubeconfig of the management cluster (default: the one of '
                  '"management up").')
         parser.add_argument(
-            '--infrastructure', choices=('openstack', 'docker'),
-            default='openstack',
-            help='Infrastructure provider (default: "openstack").')
-        parser.add_argument(
             '--no-addon-provider', action='store_true',
             help='Do not require the addon provider.')
         parser.add_argument(
@@ -155,7 +151,6 @@ class Check(base.Judging):
         made = {} if args.kubeconfig else hosted.record(directory) or {}
         report = inspection.inspect(
             args.kubeconfig or standalone.kubeconfig(directory),
-            args.infrastructure,
             not args.no_addon_provider and made.get('addon_provider', True),
             args.kubernetes)
         for line in report.providers:

@@ -44,19 +44,17 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
-def inspect(kubeconfig, infrastructure='openstack',
-            addon_provider=True, kubernetes=()) -> Report:
+def inspect(kubeconfig, addon_provider=True, kubernetes=()) -> Report:
     """Inspect a cluster.
 
     :param kubeconfig: path.
-    :param infrastructure: "openstack" or "docker".
     :param addon_provider: whether charts need the addon provider.
     :param kubernetes: versions that workload clusters shall have.
     :raises KubeError: the cluster does not answer.
     :raises EnvironmentProblem, UsageError: as :class:`kube.Client`.
     """
     api = kube.Client(kubeconfig)
-    kinds = requirements.of(infrastructure, addon_provider)
+    kinds = requirements.of(addon_provider)
     asked = kinds + requirements.RESOURCES
     served = requirements.served(api, asked)
     missing = requirements.missing(served, kinds)
@@ -78,7 +76,7 @@ def inspect(kubeconfig, infrastructure='openstack',
     problems += unserved(
         found, (api.get('/version') or {}).get('gitVersion', ''), kubernetes)
     problems += [f'not allowed: {p}' for p in denied(
-        api, requirements.permissions(infrastructure, addon_provider))]
+        api, requirements.permissions(addon_provider))]
     return Report(
         tuple(problems), tuple(sorted(line(d) for d in found)),
         tuple(sorted(str(d) for d in running if d.stand_in)),

@@ -64,26 +64,17 @@ ALL = (
              'helmreleases', 'manifests'),
 )
 
-#: Instead of the OpenStack provider's.
-_DOCKER = _served('docker infrastructure provider',
-                  'infrastructure.cluster.x-k8s.io', ('v1beta2',),
-                  'devclusters', 'devmachines', 'devmachinetemplates')
-
 #: Added if the OpenStack provider runs in pods, where it reads images.
 RESOURCES = _served('OpenStack resource controller',
                     'openstack.k-orc.cloud', ('v1alpha1',), 'images')
 
 
-def of(infrastructure='openstack', addon_provider=True):
-    """The kinds that clusters of an infrastructure need.
+def of(addon_provider=True):
+    """The kinds that clusters need.
 
     :returns: tuple of :class:`Requirement`.
     """
-    leave = {_OPENSTACK} if infrastructure == 'docker' else set()
-    if not addon_provider:
-        leave.add(_ADDON)
-    found = tuple(r for r in ALL if r.provider not in leave)
-    return found + _DOCKER if infrastructure == 'docker' else found
+    return tuple(r for r in ALL if addon_provider or r.provider != _ADDON)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +124,7 @@ _READ = ('get', 'list', 'watch')
 _WRITE = ('create', 'update', 'patch', 'delete')
 
 
-def permissions(infrastructure='openstack', addon_provider=True):
+def permissions(addon_provider=True):
     """What drivers do: helm writes the objects of charts, drivers read them.
 
     :returns: tuple of :class:`Permission`.
@@ -149,9 +140,7 @@ def permissions(infrastructure='openstack', addon_provider=True):
         'bootstrap.cluster.x-k8s.io': ('kubeadmconfigtemplates',),
         'controlplane.cluster.x-k8s.io': ('kubeadmcontrolplanes',),
         'infrastructure.cluster.x-k8s.io':
-            ('devclusters', 'devmachinetemplates')
-            if infrastructure == 'docker'
-            else ('openstackclusters', 'openstackmachinetemplates')}
+            ('openstackclusters', 'openstackmachinetemplates')}
     if addon_provider:
         rendered['addons.stackhpc.com'] = ('helmreleases', 'manifests')
     for group, resources in rendered.items():
@@ -160,10 +149,9 @@ def permissions(infrastructure='openstack', addon_provider=True):
     # when a deletion has left them without their Cluster.
     wanted += [
         ('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch', 'delete')),
-        ('cluster.x-k8s.io', 'machinesets', ('list',))]
-    if infrastructure == 'openstack':
-        wanted.append(('infrastructure.cluster.x-k8s.io',
-                       'openstackmachines', ('list', 'delete')))
+        ('cluster.x-k8s.io', 'machinesets', ('list',)),
+        ('infrastructure.cluster.x-k8s.io', 'openstackmachines',
+         ('list', 'delete'))]
     return tuple(Permission(group, resource, verb)
                  for group, resource, verbs in wanted for verb in verbs)
 

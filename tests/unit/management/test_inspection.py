@@ -113,13 +113,6 @@ class InspectTest(testtools.TestCase):
         self.assertIn('missing: clusters.v1beta2.cluster.x-k8s.io (Cluster '
                       'API)', inspect(Api(served=served)).problems)
 
-    def test_docker_wants_other_kinds(self):
-        served = {k for k in ALL if not k[2].startswith('openstack')}
-        problems = inspect(
-            Api(served=served), 'docker').problems
-        self.assertEqual(3, len(problems))
-        self.assertIn('devclusters', problems[0])
-
     def test_denied(self):
         report = inspect(Api(forbidden=['patch clusters']))
         self.assertEqual(('not allowed: patch clusters.cluster.x-k8s.io',),
