@@ -4,7 +4,7 @@
 Its manifests are rendered from the chart of its released Go module, like
 those of its releases. When images come from archives, a stand-in is used: the
 released controllers with the self-signed issuer and the released CA injector,
-linked into one program (``toolchain/go/cert-manager``), without the admission
+linked into one program (``go/cert-manager``), without the admission
 webhook, whose package cannot be imported.
 """
 

@@ -1,3 +1,3 @@
-module opendev.org/x/magnum-capi-tempest/magnum_capi_tempest/toolchain/go/helpers
+module opendev.org/x/magnum-capi-tempest/tools/offline/go/helpers
 
 go 1.26.0

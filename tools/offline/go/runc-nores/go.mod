@@ -1,4 +1,4 @@
-module opendev.org/x/magnum-capi-tempest/magnum_capi_tempest/toolchain/go/runc-nores
+module opendev.org/x/magnum-capi-tempest/tools/offline/go/runc-nores
 
 go 1.26.0
 
