@@ -222,12 +222,6 @@ class Options:
         types.List(), (),
         'Names of value_overlays that every cluster gets, in this order, '
         'before those of its template.')
-    registries_file: str | None = _option(
-        Text(_path), None,
-        'File with registries of container images, for containerd on all '
-        'nodes: mirrors, certificate authorities and credentials by host. '
-        'Other users must not be able to read it. New clusters get it at '
-        'once, existing ones with an upgrade.')
     extra_os_distros: tuple[str, ...] = _option(
         types.List(), (),
         'Values of os_distro, in addition to ubuntu, flatcar, debian, rocky '

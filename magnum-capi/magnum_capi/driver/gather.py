@@ -12,7 +12,6 @@ import hashlib
 import os
 import pathlib
 import re
-import stat
 import tarfile
 import types
 import typing
@@ -30,7 +29,6 @@ from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import placement
-from magnum_capi.driver.desired import registries as registries_module
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
@@ -53,8 +51,8 @@ class Plan:
     """What is handed to Helm.
 
     :param kept: chart and values, to be recorded before they are applied.
-    :param registries, proxies: files of nodes that the values refer to, whose
-        Secrets must exist first. None if they were written before.
+    :param proxies: file of nodes that the values refer to, whose Secret must
+        exist first. None if it was written before.
     :param capacities: annotations of MachineDeployments, by the names of
         node groups in the chart.
     :param unplaced: server groups that must exist first; see
@@ -64,7 +62,6 @@ class Plan:
     spec: spec_model.ClusterSpec
     kept: kept_module.Kept
     proxies: node_files.ProxyFile | None = None
-    registries: registries_module.File | None = None
     capacities: collections.abc.Mapping[
         str, dict[str, str]] = dataclasses.field(default_factory=dict)
     unplaced: collections.abc.Mapping[
@@ -152,13 +149,11 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
           kept: kept_module.Kept | None, core: str | None) -> Plan:
     """A plan for values that are computed anew; see :func:`plan`."""
     look = _Lookup(cloud, options)
-    files = _registries(options.registries_file, rows.naming.release)
     found = dataclasses.replace(
         _describe(rows, look, _volumes(cloud, options, defaults), applied,
                   held, cloud.services.identity_url(
                       options.credential_interface), kept),
-        management_cidrs=options.management_cidrs,
-        registries=files.registries)
+        management_cidrs=options.management_cidrs)
     rules = policy(options)
     labels = validation.check(
         found, rules, creating=creating, joining=joining,
@@ -183,7 +178,7 @@ def _made(rows: rows_module.Rows, cloud: openstack.Cloud,
         found, kept_module.Kept(
             kept_module.with_strategies(values, found, batch), pin(chart),
             rows.template.uuid, dict(options.default_labels), look.images),
-        node_files.proxies(found, labels), files,
+        node_files.proxies(found, labels),
         unplaced=placement.wanted(found, labels, rules, features, values)
         if cloud.services.has('compute') else {})
 
@@ -256,32 +251,6 @@ def _capacities(cloud: openstack.Cloud, options: config.Options,
             result[group['name']] = node_groups.capacity(
                 flavor.ram, flavor.vcpus, flavor.disk, group)
     return result
-
-
-def _registries(path: str | None, release: str) -> registries_module.File:
-    """The operator's registries.
-
-    :raises UsageError: the file cannot be used.
-    """
-    if not path:
-        return registries_module.File(spec_model.Registries())
-    try:
-        with open(path, encoding='utf-8') as file:
-            if os.fstat(file.fileno()).st_mode & stat.S_IROTH:
-                raise ValueError('other users may read it (chmod o-r)')
-            declared = yaml.safe_load(file) or {}
-        return registries_module.read(declared, release)
-    except yaml.YAMLError:
-        # The error's text would quote the contents.
-        raise _unread('it is not YAML') from None
-    except (OSError, ValueError) as e:
-        raise _unread(getattr(e, 'strerror', None) or str(e)) from None
-
-
-def _unread(why: str) -> errors.UsageError:
-    return errors.UsageError(
-        f'The registries of the operator cannot be read: {why}',
-        where='[k8s_capi]/registries_file')
 
 
 def pin(chart: config.Chart) -> kept_module.ChartPin:

@@ -431,12 +431,10 @@ class Reconciler:
                state: state_module.State) -> state_module.State:
         """Write the memory of the cluster, before the plan is applied.
 
-        :param state: with ``kept`` of the plan. It names the Secrets with
-            files of nodes, and could not restore them, so they come first.
+        :param state: with ``kept`` of the plan. It names the Secret with a
+            file of nodes, and could not restore it, so that comes first.
         :returns: as written to the Secret.
         """
-        if plan.registries:
-            self.vault.write_registries(plan.registries)
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
         return self.vault.write_state(state)

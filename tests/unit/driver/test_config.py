@@ -36,7 +36,6 @@ AS_DELIVERED = {
     'chart_version': '0.27.0',
     'allowed_chart_versions': (), 'extra_charts': {}, 'value_overlays': {},
     'default_value_overlays': (), 'extra_os_distros': (),
-    'registries_file': None,
     'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,
     'credential_roles': ('member', 'reader', 'load-balancer_member',
                          'creator'),
@@ -225,7 +224,6 @@ class WrongTest(_Base):
         'credential_roles': (['member', 'admin'], 'Admin', ''),
         'credential_interface': ('publicURL',),
         'chart_cache': ('a/b',), 'helm_registry_config': ('a/b',),
-        'registries_file': ('a/b',),
         'value_overlays': ({'gpu': 'gpu.yaml'},)}
 
     def test_values_that_are_refused(self):

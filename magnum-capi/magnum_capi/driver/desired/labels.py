@@ -134,7 +134,7 @@ class Labels:
             'a registry with a path, like registry.example.org/kubernetes'),
         None, 'Registry for images of the control plane instead of '
         'registry.k8s.io; CoreDNS is expected there as coredns. For all other '
-        'images the operator can configure mirrors (registries_file).',
+        "images an operator's overlay can set mirrors (registryMirrors).",
         capi='also of all addons')
     audit_log_enabled: bool = _label(
         label_types.Bool(), False,

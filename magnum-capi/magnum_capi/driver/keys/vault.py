@@ -18,7 +18,6 @@ import yaml
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
-from magnum_capi.driver.desired import registries
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.kube import client
 from magnum_capi.kube import kinds
@@ -143,11 +142,6 @@ class Vault:
         if file.secret is not None:
             self._kube.apply(self._secret(
                 file.secret, {node_files.KEY: file.content}))
-
-    def write_registries(self, file: registries.File) -> None:
-        """Write files of nodes for registries; see :meth:`write_proxies`."""
-        if file.data and file.registries.secret is not None:
-            self._kube.apply(self._secret(file.registries.secret, file.data))
 
     def write_authorities(
             self, pairs: typing.Mapping[str, tuple[str, str]]) -> None:
