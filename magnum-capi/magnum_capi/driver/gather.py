@@ -73,11 +73,10 @@ class Plan:
         return self.kept.values
 
     @property
-    def chart(self) -> config.Chart:
+    def chart(self) -> charts.Chart:
         """The chart, for Helm."""
-        pin = self.kept.chart
-        assert pin
-        return config.Chart(pin.name, pin.repository, pin.version)
+        assert self.kept.chart
+        return self.kept.chart
 
     def placed(self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
         """The plan with server groups.
@@ -253,11 +252,10 @@ def _capacities(cloud: openstack.Cloud, options: config.Options,
     return result
 
 
-def pin(chart: config.Chart) -> kept_module.ChartPin:
-    """What a cluster records of its chart."""
-    return kept_module.ChartPin(
-        chart.name, chart.repository, chart.version,
-        _digest(chart.name) if chart.is_path else None)
+def pin(chart: charts.Chart) -> charts.Chart:
+    """What a cluster records of its chart: with its digest if it is a path."""
+    return (dataclasses.replace(chart, digest=_digest(chart.name))
+            if chart.is_path else chart)
 
 
 def _digest(path: str) -> str | None:
@@ -275,13 +273,13 @@ def _digest(path: str) -> str | None:
     return result.hexdigest()
 
 
-def _features(chart: config.Chart | kept_module.ChartPin) -> charts.Features:
+def _features(chart: charts.Chart) -> charts.Features:
     """What a chart can; a chart on this machine tells its version itself."""
     return charts.features(chart.name, chart.version or charts.version_of(
-        _metadata(chart.name)))
+        metadata(chart.name)))
 
 
-def _metadata(path: str) -> object:
+def metadata(path: str) -> object:
     """Content of the Chart.yaml of a folder or package, None: no such."""
     try:
         if not os.path.isfile(path):
@@ -298,17 +296,17 @@ def _metadata(path: str) -> object:
 
 
 def choose_chart(options: config.Options,
-                 labels: label_rules.Labels) -> config.Chart:
-    """The chart of a template, in the version that the template names.
+                 labels: label_rules.Labels) -> charts.Chart:
+    """The chart, in the version that the template names.
 
     :raises UsageError: the operator does not allow it.
     """
-    name, version = labels.capi_helm_chart_name, labels.capi_helm_chart_version
-    if version and options.chart_of(name).is_path:
+    version = labels.capi_helm_chart_version
+    if version and options.chart.is_path:
         raise spec_model.InvalidSpec([
             'label capi_helm_chart_version: the chart of this driver is a '
             'folder, whose version cannot be chosen'])
-    return options.chart_of(name, version)
+    return options.chart_of(version)
 
 
 def overlays(options: config.Options,

@@ -332,8 +332,7 @@ class Reconciler:
                  and metadata['name'] == chart.name.rpartition('/')[2])
         return kept_module.Kept(
             found.get('config') or {},
-            kept_module.ChartPin(
-                chart.name, chart.repository, metadata['version'])
+            dataclasses.replace(chart, version=metadata['version'])
             if known else None,
             # An upgrade that is in progress may not have been applied.
             '' if state.operation else self.cluster.cluster_template_id)

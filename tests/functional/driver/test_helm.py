@@ -16,6 +16,7 @@ import testtools
 import yaml
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm
@@ -40,7 +41,7 @@ def program():
 
 
 def chart():
-    return config.Chart(str(
+    return charts.Chart(str(
         resources.find('sandbox/charts/sandbox-cluster')))
 
 
@@ -92,13 +93,13 @@ class SchemaTest(testtools.TestCase):
                 chart_name=str(self.folder))).values
 
     def test_no_key_of_another_version(self):
-        found = render(config.Chart(str(self.folder)), self.values('0.27.0'))
+        found = render(charts.Chart(str(self.folder)), self.values('0.27.0'))
         self.assertIn('10.0.0.0/8', found)
 
     def test_refused_key_is_named(self):
         values = self.values('0.1.0')
         e = self.assertRaises(helm_errors.ChartRefused, render,
-                              config.Chart(str(self.folder)), values)
+                              charts.Chart(str(self.folder)), values)
         self.assertIn('allowedCidrs', e.reason)
 
 
@@ -133,17 +134,17 @@ class RefusalTest(testtools.TestCase):
     def test_missing_chart(self):
         e = self.assertRaises(
             helm_errors.ChartUnavailable, render,
-            config.Chart(str(self.folder / 'none')), VALUES)
+            charts.Chart(str(self.folder / 'none')), VALUES)
         self.assertNotIn(str(self.folder), e.reason)
 
     def test_repository_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, config.Chart(
+            helm_errors.ChartUnavailable, render, charts.Chart(
                 'c', 'http://127.0.0.1:9', '1.2.3'), VALUES)
 
     def test_registry_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, config.Chart(
+            helm_errors.ChartUnavailable, render, charts.Chart(
                 'oci://127.0.0.1:9/c', None, '1.2.3'), VALUES)
 
     def test_management_cluster_that_is_away(self):

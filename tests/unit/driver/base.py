@@ -49,7 +49,7 @@ class TestCase(testtools.TestCase):
     def configure(self, chart=None, **options):
         """Restart Magnum with other options of the driver.
 
-        :param chart: config.Chart, the default one.
+        :param chart: charts.Chart, the default one.
         """
         if chart:
             options |= {'chart_name': chart.name,

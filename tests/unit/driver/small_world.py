@@ -385,7 +385,7 @@ class Helm:
 
     def __init__(self, api):
         self._api = api
-        #: Values, and config.Chart, of each upgrade.
+        #: Values, and charts.Chart, of each upgrade.
         self.upgrades = []
         self.charts = []
         self.uninstalls = 0

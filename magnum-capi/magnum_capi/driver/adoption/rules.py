@@ -7,6 +7,7 @@ import dataclasses
 import re
 import typing
 
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
@@ -49,7 +50,7 @@ class Chart:
 
     name: str
     version: str
-    pin: kept_module.ChartPin | None
+    pin: charts.Chart | None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,6 +21,36 @@ PUBLISHED = 'openstack-cluster'
 
 
 @dataclasses.dataclass(frozen=True)
+class Chart:
+    """A chart, and where it comes from.
+
+    :param name: name in the repository, oci:// reference, or a path.
+    :param repository: URL, None for OCI and paths.
+    :param version: None for a path.
+    :param digest: of the content at a path that a cluster was made of, else
+        None.
+    """
+
+    name: str
+    repository: str | None = None
+    version: str | None = None
+    digest: str | None = None
+
+    @property
+    def is_path(self) -> bool:
+        return self.name.startswith('/')
+
+    @property
+    def is_oci(self) -> bool:
+        return self.name.startswith('oci://')
+
+    def __str__(self) -> str:
+        where = f' of {self.repository}' if self.repository else ''
+        version = f' {self.version}' if self.version else ''
+        return f'{self.name}{version}{where}'
+
+
+@dataclasses.dataclass(frozen=True)
 class Features:
     """What the driver must know about a chart.
 

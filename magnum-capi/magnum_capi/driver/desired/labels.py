@@ -80,9 +80,6 @@ class Labels:
         'Kubernetes version. It comes from the image; a label with another '
         'version is refused.', Scope.TEMPLATE,
         capi='determines the version, default v1.25.3')
-    capi_helm_chart_name: str | None = _label(
-        label_types.Name(), None,
-        'Helm chart, one that the operator allows.', Scope.TEMPLATE)
     capi_helm_chart_version: str | None = _label(
         label_types.ChartVersion(), None,
         'Version of the Helm chart, one that the operator allows.',

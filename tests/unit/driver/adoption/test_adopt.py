@@ -14,7 +14,7 @@ import yaml
 
 from magnum_capi.driver.adoption import adopt
 from magnum_capi.driver.adoption import rules
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import rotation
@@ -25,7 +25,7 @@ from tests.unit.driver import small_world
 
 STACK = 'first-1-a2b3c4d5e6f7'
 OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-CHART = config.Chart('openstack-cluster', 'https://charts.example',
+CHART = charts.Chart('openstack-cluster', 'https://charts.example',
                      '0.16.0')
 
 #: As magnum-capi-helm gives them.
@@ -192,7 +192,7 @@ class ChartTest(Base):
         return path
 
     def shown(self, path):
-        self.configure(chart=config.Chart(str(path)))
+        self.configure(chart=charts.Chart(str(path)))
         return self.show()
 
     def test_same_version(self):

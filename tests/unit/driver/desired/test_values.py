@@ -160,8 +160,7 @@ class TestLabels(testtools.TestCase):
         'server_group_policies',  # test_placement
         'kube_tag',  # test_spec: has to be the image's
         'min_node_count',  # Magnum: the minimum in the row of the group
-        'capi_helm_chart_name', 'capi_helm_chart_version',
-        'capi_helm_values'))  # test_gather
+        'capi_helm_chart_version', 'capi_helm_values'))  # test_gather
 
     #: Labels, what they are in the values, and changes of the cluster.
     EFFECTS = (

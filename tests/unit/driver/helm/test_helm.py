@@ -13,13 +13,14 @@ import testtools
 import yaml
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi import errors
 
 DEFAULTS = config.Options.read(cfg.ConfigOpts())
-CHART = config.Chart('openstack-cluster', 'https://charts.example', '1.2.3')
+CHART = charts.Chart('openstack-cluster', 'https://charts.example', '1.2.3')
 DONE = json.dumps({'version': 4, 'config': {'secret': 'geheim'}})
 
 
@@ -38,10 +39,10 @@ class ArgvTest(testtools.TestCase):
 
     def test_chart_of_a_registry_and_of_a_folder(self):
         for chart, given in (
-                (config.Chart('oci://r.example/c', None, '1.2.3'),
+                (charts.Chart('oci://r.example/c', None, '1.2.3'),
                  ['oci://r.example/c', '--version', '1.2.3', '--install']),
                 # Helm ignores --version for a folder.
-                (config.Chart('/charts/c'), ['/charts/c', '--install'])):
+                (charts.Chart('/charts/c'), ['/charts/c', '--install'])):
             self.assertEqual(given, self.argv(chart)[2:2 + len(given)])
 
     def argv(self, chart):

@@ -8,7 +8,7 @@ import pathlib
 import fixtures
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import upgrading
@@ -49,7 +49,7 @@ class UpgradeTest(base.TestCase):
         # Magnum saves the row of its caller after any error.
         self.created()
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.configure(chart=config.Chart(str(folder)))
+        self.configure(chart=charts.Chart(str(folder)))
         self.useFixture(fixtures.MockPatch(
             'pathlib.Path.rglob', side_effect=PermissionError))
         row = self.w.store.row()
@@ -388,7 +388,7 @@ class ChartVersionTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.configure(chart=config.Chart(
+        self.configure(chart=charts.Chart(
             'openstack-cluster', 'https://charts', '1.2.3'))
 
     def labels(self, template):

@@ -9,7 +9,7 @@ needs the moments in between makes them.
 
 import dataclasses
 
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
@@ -229,7 +229,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_steps_are_of_the_chart_that_the_upgrade_began_with(self):
         self.w.helm.charts.clear()
-        chart = config.Chart('openstack-cluster', 'https://c', '0.27.0')
+        chart = charts.Chart('openstack-cluster', 'https://c', '0.27.0')
         self.configure(chart=chart)
         self.upgrade()
         self.configure(chart=dataclasses.replace(chart, version='0.28.0'))
