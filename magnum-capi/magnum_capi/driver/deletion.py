@@ -139,7 +139,7 @@ class Deletion:
         """
         reconciler, cluster = self._reconciler, self._reconciler.cluster
         try:
-            reconciler.rotation().remove(state)
+            reconciler.ownership.remove(state)
         except lease.LockLost:
             raise
         except errors.MagnumCapiError as e:

@@ -258,7 +258,7 @@ class Operations:
                     state, credentials.rotate(state.record))
                 lock.check()
                 state = reconciler.vault.write_state(state)
-                reconciler.rotation().ensure_credential(state, new=True)
+                reconciler.ownership.ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
 

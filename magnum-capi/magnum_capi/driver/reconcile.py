@@ -31,8 +31,8 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
 from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
@@ -176,19 +176,12 @@ class Reconciler:
             self.cluster, tuple(self.store.groups(self.cluster)), template,
             self.naming)
 
-    def rotation(self) -> rotation.Rotation:
-        """The application credentials of the cluster."""
-        return rotation.Rotation(
-            self.cluster, self.vault, self.runtime.options, self.store.cloud,
-            self.store.user, self.store.access, self.runtime.now,
-            self.store.admin_cloud, self.lock.check)
-
     @property
     def ownership(self) -> ownership.Ownership:
-        """Credential and key pair of the owner of the cluster."""
+        """Credentials and key pair of the owner of the cluster."""
         return ownership.Ownership(
             self.store, self.cluster, self.vault, self.runtime.options,
-            self.rotation, self.lock.check)
+            self.runtime.now, self.lock.check)
 
     @property
     def helm_release(self) -> release_module.Release:
@@ -306,7 +299,7 @@ class Reconciler:
         its own credential, so it must find them.
         """
         if self.store.user.id is None:
-            own = rotation.auth(self.vault.credentials() or {})
+            own = app_credentials.auth(self.vault.credentials() or {})
             if own is not None:
                 return self.store.cloud_as(own)
         return self.store.cloud
@@ -395,7 +388,7 @@ class Reconciler:
         :param kept: before the change.
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
-            state = self.rotation().ensure_credential(state)
+            state = self.ownership.ensure_credential(state)
             if self.ownership.check() == credentials.UNTRUSTED:
                 # Its machines, load balancers and volumes would fail later.
                 raise failures.Failed(health.DISTRUST)

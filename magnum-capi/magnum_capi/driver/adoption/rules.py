@@ -235,7 +235,7 @@ def state(found: Found) -> state_module.State:
     release, chart, credential = found.release, found.chart, found.credential
     assert release and chart and credential
     entry = credentials.Entry(
-        credential.name, found.cluster.user_id, credentials.ADOPTED,
+        credential.name, found.cluster.user_id, credentials.APPLIED,
         credential.id)
     return state_module.State(
         applied=frozenset(group.uuid for group in found.groups
@@ -277,7 +277,7 @@ def kept(found: Found) -> list[str]:
     changes = []
     if found.release is None or found.release.revision != adopted.revision:
         changes.append('it was changed')
-    if [entry.stage for entry in found.state.record] != [credentials.ADOPTED]:
+    if [entry.stage for entry in found.state.record] != [credentials.APPLIED]:
         changes.append('its credential was rotated')
     return [f'{change} since it was adopted' for change in changes] + list(
         busy(found))

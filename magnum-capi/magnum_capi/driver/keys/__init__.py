@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets of a cluster and their rotation.
+"""Secrets of a cluster.
 
-:mod:`credentials` decides the steps of an application credential's life,
-:mod:`rotation` takes them. :mod:`state` records them, in a Secret of
-:mod:`vault`.
+:mod:`app_credentials` are those of Keystone, of which :mod:`credentials` keeps
+a record. :mod:`state` has it, in a Secret of :mod:`vault`.
 """

@@ -255,11 +255,7 @@ def load(text: str, release: str = '') -> State:
     found = json.loads(text)
     if int(found.get('schema', 0)) > SCHEMA:
         raise Newer(release, found['schema'])
-    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
-    record = tuple(credentials.Entry(**{
-        **{key: value for key, value in entry.items() if key in fields},
-        'applied_at': _time(entry.get('applied_at'))})
-        for entry in found.get('record', ()))
+    record = tuple(map(_entry, found.get('record', ())))
     return State(found.get('operation', ''), _time(found.get('since')),
                  frozenset(found.get('applied', ())),
                  record,
@@ -272,6 +268,19 @@ def load(text: str, release: str = '') -> State:
                  _held(found), _adopted(found.get('adopted')),
                  _former(found.get('former')),
                  int(found.get('generation', 0)))
+
+
+def _entry(found: typing.Mapping[str, typing.Any]) -> credentials.Entry:
+    """An entry of the record, perhaps with a stage that there was once."""
+    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
+    known = {key: value for key, value in found.items() if key in fields}
+    known['applied_at'] = _time(found.get('applied_at'))
+    if known.get('stage') in ('adopted', 'retired'):
+        known['outgoing'] = (
+            known['stage'] == 'retired' or known.get('outgoing', False))
+        known['stage'] = (credentials.APPLIED if known.get('id')
+                          else credentials.PLANNED)
+    return credentials.Entry(**known)
 
 
 def _held(found: typing.Mapping[str, typing.Any]

@@ -17,7 +17,7 @@ from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi import errors
 from tests.unit.driver.operations import test_kept
@@ -66,7 +66,7 @@ class Base(test_kept.Base):
         self.before = lambda: None
 
     def adoption(self):
-        self.w.store.user = rotation.User()
+        self.w.store.user = app_credentials.User()
         return adopt.Adoption(
             self.w.runtime, self.rows, lambda project_id: self.w.store,
             self.name_driver)
@@ -95,7 +95,7 @@ class Base(test_kept.Base):
     def adopted(self):
         self.assertEqual((adopt.ADOPTED, ()), (
             (found := self.adopt()).kind, found.why))
-        self.w.store.user = rotation.User('u1', ('member',))
+        self.w.store.user = app_credentials.User('u1', ('member',))
 
     def world(self):
         return copy.deepcopy((

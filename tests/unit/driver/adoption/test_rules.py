@@ -142,7 +142,7 @@ class StateTest(testtools.TestCase):
             made.adopted.revision, made.adopted.driver))
         self.assertEqual((PIN, VALUES), (made.kept.chart, made.kept.values))
         entry = made.record[0]
-        self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'adopted'), (
+        self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'applied'), (
             entry.name, entry.id, entry.user_id, entry.stage))
         self.assertEqual({entry.name: 'geheim'}, dict(made.secrets))
         self.assertEqual(made, state.load(state.dump(made)))

@@ -5,7 +5,7 @@
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -29,7 +29,7 @@ class CreateTest(base.TestCase):
     def test_no_certificate_authorities_where_none_are_checked(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                 f'{names.credentials(small_world.RELEASE)}')
-        self.w.store.access = lambda: rotation.Access(
+        self.w.store.access = lambda: app_credentials.Access(
             'https://keystone', None, verify=False)
         self.create()
         self.assertEqual({vault.CLOUDS}, set(self.api.objects[path]['data']))
