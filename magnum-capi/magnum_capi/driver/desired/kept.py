@@ -123,6 +123,14 @@ def flavors(values: _AnyValues) -> dict[str, str]:
             if part.get('machineFlavor')}
 
 
+def images(values: _AnyValues) -> dict[str, tuple[str, str]]:
+    """Ids of images and Kubernetes versions, by names of node groups."""
+    image, version = _IMAGE
+    return {group['name']: (group.get(image) or values[image],
+                            group.get(version) or values[version])
+            for group in groups(values)}
+
+
 def networks(values: _AnyValues) -> spec_model.Networks:
     """Ids of networks; another driver may have found them by name."""
     inside = get(values, 'clusterNetworking.internalNetwork') or {}

@@ -349,12 +349,12 @@ class UpgradeTest(base.TestCase):
         self.created()
         image = self.w.cloud.image
         for error, told in (
-                (services.NotThere('There is no image'), 'does not exist'),
+                (services.NotThere('There is no image'), 'There is no image'),
                 (services.NotUsable('It cannot be booted',
                                     last_seen='status queued'),
-                 'is queued, not active'),
+                 'It cannot be booted: status queued'),
                 (services.NotUsable('Several images are called so'),
-                 'is not usable, not active')):
+                 'Several images')):
             def refuse(reference, error=error):
                 if reference == 'ubuntu-35':
                     raise error

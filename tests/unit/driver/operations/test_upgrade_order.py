@@ -273,19 +273,6 @@ class UpgradeOrderTest(base.TestCase):
         # Its turn has come all the same; only who is behind it waits.
         self.assertEqual({small_world.OTHERS}, set(after.held))
 
-    def without_image(self):
-        """Have the templates of machines not tell their image."""
-        for path, obj in self.api.objects.items():
-            if '/openstackmachinetemplates/' in path:
-                obj['spec']['template']['spec'].pop('image', None)
-
-    def test_image_that_templates_do_not_tell_is_the_known_one(self):
-        self.without_image()
-        del self.w.cloud.images['ubuntu-34']
-        self.upgrade()
-
-        self.assertEqual(OLD, self.versions()[0][WORKERS])
-
     def test_image_that_machines_are_made_of_needs_no_other_witness(self):
         self.vault().write_state(
             dataclasses.replace(self.vault().state(), kept=None))
@@ -307,15 +294,4 @@ class UpgradeOrderTest(base.TestCase):
             self.assertIn('node group A_b: workers of 1.31.1 would be more '
                           'than 3 minor versions older', str(e))
             self.assertIn('upgrade or remove it first', str(e))
-        self.assertEqual([], self.w.helm.upgrades)
-
-    def test_upgrade_is_refused_when_nobody_knows_the_image(self):
-        self.without_image()
-        del self.w.cloud.images['ubuntu-34']
-        self.vault().write_state(
-            dataclasses.replace(self.vault().state(), kept=None))
-
-        e = self.assertRaises(failures.NotViable, self.upgrade)
-
-        self.assertIn('the image ubuntu-34 no longer exists', str(e))
         self.assertEqual([], self.w.helm.upgrades)
