@@ -216,12 +216,12 @@ class Reconciler:
         :param kept: see :meth:`kept`.
         :param creating, joining: see validation.check.
         """
-        plan = gather.plan(
+        plan = gather.Planner(
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), kept=kept, creating=creating,
             joining=joining, core=observer.cluster_api(self.runtime.kube)
-            if creating else None)
+            if creating else None).plan()
         self._refuse_crowded(plan, kept)
         return self.placed(plan)
 

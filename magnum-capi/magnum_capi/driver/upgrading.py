@@ -127,12 +127,12 @@ class Upgrade:
         def made(joining: collections.abc.Container[str]) -> gather.Plan:
             # Magnum upgrades one node group only to the present template of
             # its cluster, so the others must not change.
-            return gather.plan(
+            return gather.Planner(
                 dataclasses.replace(rows, template=self._template),
                 self._store.cloud, self._runtime.options,
                 applied=state.applied, joining=joining, batch=batch,
                 held=held, defaults=self._store.defaults(), kept=self._kept,
-                renew=not self._only)
+                renew=not self._only).plan()
         plan = self._reconciler.placed(made(followers))
         self._refuse_replaced(plan, made)
         return plan

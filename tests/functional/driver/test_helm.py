@@ -85,12 +85,12 @@ class SchemaTest(testtools.TestCase):
                         store.clusters[small_world.CLUSTER]):
             rows_of['labels'] = {'api_master_lb_allowed_cidrs': '10.0.0.0/8'}
         cluster = store.row()
-        return gather.plan(
+        return gather.Planner(
             rows.Rows(cluster, store.groups(cluster),
                       store.template(small_world.TEMPLATE)),
             store.cloud, dataclasses.replace(
                 config.Options.read(cfg.ConfigOpts()),
-                chart_name=str(self.folder))).values
+                chart_name=str(self.folder))).plan().values
 
     def test_no_key_of_another_version(self):
         found = render(charts.Chart(str(self.folder)), self.values('0.27.0'))

@@ -43,10 +43,10 @@ class Base(testtools.TestCase):
         self.useFixture(config_fixture.Config(conf)).config(
             group='k8s_capi', **self.options)
         cluster = self.store.row()
-        return gather.plan(
+        return gather.Planner(
             rows.Rows(cluster, self.store.groups(cluster),
                       self.store.template(small_world.TEMPLATE)),
-            self.cloud, config.Options.read(conf), **kwargs)
+            self.cloud, config.Options.read(conf), **kwargs).plan()
 
 
 class PlanTest(Base):

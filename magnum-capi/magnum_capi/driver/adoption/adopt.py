@@ -175,12 +175,12 @@ class Adoption:
         for group in found.groups:
             if group.uuid in state.adopted.images:
                 group.image_id = found.template.image_id
-        plan = gather.plan(
+        plan = gather.Planner(
             rows_module.Rows(
                 found.cluster, found.groups, found.template, naming),
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
-            kept=state.kept)
+            kept=state.kept).plan()
         replaced = replacement.replaced(
             reconciler.helm_release.applied() or [],
             reconciler.helm_release.preview(plan))
