@@ -98,7 +98,7 @@ class SchemaTest(testtools.TestCase):
 
     def test_refused_key_is_named(self):
         values = self.values('0.1.0')
-        e = self.assertRaises(helm_errors.ChartRefused, render,
+        e = self.assertRaises(helm_errors.HelmFailed, render,
                               charts.Chart(str(self.folder)), values)
         self.assertIn('allowedCidrs', e.reason)
 
@@ -116,35 +116,35 @@ class RefusalTest(testtools.TestCase):
         return e.reason
 
     def test_words_of_the_chart(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups=[
             {'name': 'x', 'machineFlavor': 'f', 'machineCount': 1}])
         self.assertTrue(reason.startswith(
             'node group name "x" is not allowed: '), reason)
 
     def test_missing_value(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups=[
             {'name': 'workers', 'machineCount': 1}])
         self.assertEqual('machineFlavor of workers is missing', reason)
 
     def test_schema(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups='many')
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups='many')
         self.assertIn('nodeGroups', reason)
         self.assertNotIn(str(chart().name), reason)
 
     def test_missing_chart(self):
         e = self.assertRaises(
-            helm_errors.ChartUnavailable, render,
+            helm_errors.HelmFailed, render,
             charts.Chart(str(self.folder / 'none')), VALUES)
         self.assertNotIn(str(self.folder), e.reason)
 
     def test_repository_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, charts.Chart(
+            helm_errors.HelmFailed, render, charts.Chart(
                 'c', 'http://127.0.0.1:9', '1.2.3'), VALUES)
 
     def test_registry_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, charts.Chart(
+            helm_errors.HelmFailed, render, charts.Chart(
                 'oci://127.0.0.1:9/c', None, '1.2.3'), VALUES)
 
     def test_management_cluster_that_is_away(self):
@@ -160,5 +160,5 @@ class RefusalTest(testtools.TestCase):
         path.chmod(0o600)
         for call in (lambda: of(path).upgrade('c1', chart(), VALUES, 'n'),
                      lambda: of(path).uninstall('c1', 'n')):
-            e = self.assertRaises(helm_errors.HelmUnreachable, call)
+            e = self.assertRaises(helm_errors.HelmDisturbed, call)
             self.assertNotIn('127.0.0.1', e.reason)

@@ -404,7 +404,7 @@ class Helm:
     def refusing(self):
         """It refuses the chart for the duration of a ``with`` block."""
         def refuse():
-            raise helm_errors.ChartRefused('bad values', reason='refused')
+            raise helm_errors.HelmFailed('bad values', reason='refused')
         self.before = refuse
         yield
         self.before = lambda: None

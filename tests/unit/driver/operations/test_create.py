@@ -88,7 +88,7 @@ class CreateTest(base.TestCase):
 
     def test_refusal_of_the_chart_is_the_reason(self):
         def refuse():
-            raise helm_errors.ChartRefused(
+            raise helm_errors.HelmFailed(
                 'helm upgrade failed', reason='nodeGroups: too many',
                 where='/etc/magnum/kubeconfig')
         self.w.helm.before = refuse
@@ -139,7 +139,7 @@ class CreateTest(base.TestCase):
         def fail():
             self.w.store.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
-            raise helm_errors.ChartRefused('no', reason='no')
+            raise helm_errors.HelmFailed('no', reason='no')
         self.w.helm.before = fail
         self.create()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
@@ -154,7 +154,7 @@ class CreateTest(base.TestCase):
             self):
         def fail():
             raise kinds.pop()('no', reason='no answer')
-        kinds = [helm_errors.ChartUnreachable, helm_errors.HelmUnreachable]
+        kinds = [helm_errors.HelmDisturbed, helm_errors.HelmDisturbed]
         self.w.helm.before = fail
         self.create()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

@@ -112,7 +112,7 @@ class DepartedOwnerTest(base.TestCase):
 
     def test_upgrade_that_fails_keeps_the_credential_it_brought_in(self):
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
         self.check_status()

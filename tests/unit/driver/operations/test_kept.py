@@ -273,7 +273,7 @@ class ResumedTest(Base):
 
     def test_ids_are_those_that_the_user_saw(self):
         def slow():
-            raise helm_errors.HelmTimeout('too slow', reason='timeout')
+            raise helm_errors.HelmDisturbed('too slow', reason='timeout')
         self.w.helm.before = slow
         self.resize(2)
         self.w.helm.before = lambda: None
@@ -310,7 +310,7 @@ class LostMemoryTest(Base):
         self.w.cloud.identity_url = url
 
         def refuse():
-            raise helm_errors.ChartRefused('helm failed', reason='refused')
+            raise helm_errors.HelmFailed('helm failed', reason='refused')
         self.w.helm.before = refuse
         self.check_status(2)
 

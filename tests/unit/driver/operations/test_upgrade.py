@@ -144,7 +144,7 @@ class UpgradeTest(base.TestCase):
     def refused(self):
         """Helm refuses the upgrade when the status applies it."""
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
         self.check_status()
@@ -186,7 +186,7 @@ class UpgradeTest(base.TestCase):
         def refuse():
             # Another request, in the meantime.
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.request_upgrade()
         self.w.helm.before = refuse
         self.check_status()
@@ -197,7 +197,7 @@ class UpgradeTest(base.TestCase):
         self.upgrade()
 
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.check_status(2)
         self.assertEqual(('UPDATE_FAILED', small_world.NEWER), (
@@ -257,7 +257,7 @@ class UpgradeTest(base.TestCase):
         self.created()
 
         def fail():
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise helm_errors.HelmDisturbed('no', reason='no answer')
         self.w.helm.before = fail
         self.upgrade(batch=2)
         self.w.helm.before = lambda: None
@@ -276,7 +276,7 @@ class UpgradeTest(base.TestCase):
         self.created()
 
         def fail():
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise helm_errors.HelmDisturbed('no', reason='no answer')
         self.w.helm.before = fail
         self.upgrade()
         self.assertEqual(

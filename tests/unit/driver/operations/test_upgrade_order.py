@@ -261,7 +261,7 @@ class UpgradeOrderTest(base.TestCase):
         began = self.vault().state()
 
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.check_status(2)
 
