@@ -30,12 +30,12 @@ import typing
 from oslo_log import log as logging
 
 from magnum_capi.driver import deletion
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import memory as memory_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
@@ -209,9 +209,9 @@ class Loop:
         left = progress.left(snapshot, self._wanted(rows, state))
         if state.operation != rows.operation:
             state = self._begun(rows, state, rows.operation)
-        return state_module.progressed(
-            state, left, now,
-            rows.limit(self._runtime.options.progress_timeout))
+        return dataclasses.replace(state, progress=progress.noted(
+            state.progress, left, now,
+            rows.limit(self._runtime.options.progress_timeout)))
 
     def _begun(self, rows: rows_module.Rows, state: state_module.State,
                operation: str) -> state_module.State:

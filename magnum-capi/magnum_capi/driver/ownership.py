@@ -19,10 +19,10 @@ from oslo_log import log as logging
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import addons
 from magnum_capi.kube import kinds

@@ -22,18 +22,18 @@ from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import health

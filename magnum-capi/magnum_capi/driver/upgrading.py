@@ -22,10 +22,10 @@ from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.desired import upgrade as rules
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile

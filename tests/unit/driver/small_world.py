@@ -23,13 +23,13 @@ import yaml
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
 from magnum_capi import errors

@@ -4,10 +4,10 @@
 import dataclasses
 import socket
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory

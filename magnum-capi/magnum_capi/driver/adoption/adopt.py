@@ -20,10 +20,10 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lease

@@ -8,11 +8,11 @@ import re
 import typing
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 
 #: Entry point of the driver whose clusters are adopted.
 FORMER = 'k8s_capi_helm_v1'

@@ -18,7 +18,7 @@ from keystoneauth1 import session as keystone_session
 from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.keys import credentials
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.keys import vault
 
 #: Roles that are never delegated, whatever an operator allows.

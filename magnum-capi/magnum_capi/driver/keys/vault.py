@@ -18,7 +18,7 @@ import yaml
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.kube import client
 from magnum_capi.kube import kinds
 from magnum_capi.kube import lease

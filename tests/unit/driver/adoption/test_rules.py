@@ -9,9 +9,9 @@ import testtools
 
 from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state
+from magnum_capi.driver.desired import state
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'

@@ -7,13 +7,13 @@ import types
 import testtools
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state
+from magnum_capi.driver.desired import state
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import removal

@@ -7,10 +7,10 @@ import random
 
 import testtools
 
+from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import objects

@@ -10,9 +10,9 @@ import fixtures
 from urllib3 import exceptions
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import fake_cloud

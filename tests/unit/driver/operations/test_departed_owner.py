@@ -5,11 +5,11 @@
 
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world

@@ -9,9 +9,9 @@ import dataclasses
 
 import fixtures
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import credentials
 from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi import errors

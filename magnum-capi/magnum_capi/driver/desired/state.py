@@ -17,10 +17,9 @@ import datetime
 import json
 import typing
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.observed import progress as progress_module
 from magnum_capi import errors
 
 #: Key of the Secret.
@@ -185,17 +184,6 @@ def going_on(state: State, operation: str,
     if state.operation == operation and state.since:
         return state
     return begun(state, operation, now)
-
-
-def progressed(state: State, left: typing.Mapping[str, tuple[str, int]],
-               now: datetime.datetime, limit: float) -> State:
-    """The state of an operation after a look.
-
-    :param left: from ``progress.left``; empty when the look was not thorough.
-    :param limit: minutes, see ``progress.noted``.
-    """
-    return dataclasses.replace(state, progress=progress_module.noted(
-        state.progress, left, now, limit))
 
 
 def ended(state: State, failed: str = '') -> State:
