@@ -163,7 +163,7 @@ class Planner:
         if stays:
             _refuse_changed(chart)
         else:
-            self._refuse_unfit(found, labels, features)
+            self._refuse_unfit(found.image.kube_version, labels, features)
         values = values_module.values(
             found, labels, features, policy=rules, overlays=() if stays
             else overlays(options, labels.capi_helm_values),
@@ -190,14 +190,11 @@ class Planner:
             {key: group for key, group in unplaced.items()
              if key not in there})
 
-    def _refuse_unfit(self, found: spec_model.ClusterSpec,
-                      labels: label_rules.Labels,
+    def _refuse_unfit(self, version: str, labels: label_rules.Labels,
                       features: charts.Features) -> None:
         """Refuse what this cloud, chart or Cluster API cannot serve."""
-        version = found.image.kube_version
-        problems = [
-            *charts.unfit(features, labels, version, self.creating),
-            *filter(None, [cluster_api.refusal(self.core, version)])]
+        problems = [*charts.unfit(features), *filter(
+            None, [cluster_api.refusal(self.core, version)])]
         if labels.manila_csi_enabled and not self.cloud.services.has(_SHARES):
             problems.append(
                 'label manila_csi_enabled: this cloud has no Manila')

@@ -124,17 +124,16 @@ class Upgrade:
 
         :param followers: uuids of the node groups that are upgraded.
         """
-        def made(joining: collections.abc.Container[str]) -> gather.Plan:
-            # Magnum upgrades one node group only to the present template of
-            # its cluster, so the others must not change.
-            return gather.Planner(
-                dataclasses.replace(rows, template=self._template),
-                self._store.cloud, self._runtime.options,
-                applied=state.applied, joining=joining, batch=batch,
-                held=held, defaults=self._store.defaults(), kept=self._kept,
-                renew=not self._only).plan()
-        plan = self._reconciler.placed(made(followers))
-        self._refuse_replaced(plan, made)
+        # Magnum upgrades one node group only to the present template of its
+        # cluster, so the others must not change.
+        planner = gather.Planner(
+            dataclasses.replace(rows, template=self._template),
+            self._store.cloud, self._runtime.options,
+            applied=state.applied, joining=followers, batch=batch, held=held,
+            defaults=self._store.defaults(), kept=self._kept,
+            renew=not self._only)
+        plan = self._reconciler.placed(planner.plan())
+        self._refuse_replaced(plan, planner)
         return plan
 
     def _refuse_late(self) -> None:
@@ -172,14 +171,12 @@ class Upgrade:
         if found:
             raise failures.NotViable('; '.join(found))
 
-    def _refuse_replaced(
-            self, plan: gather.Plan, made: collections.abc.Callable[
-                [collections.abc.Container[str]], gather.Plan]) -> None:
+    def _refuse_replaced(self, plan: gather.Plan,
+                         planner: gather.Planner) -> None:
         """Check node groups with their own image as if their nodes joined.
 
         Helm is only asked who is replaced if there are some that could not.
 
-        :param made: makes the plan, given the uuids of joining node groups.
         :raises spec.InvalidSpec: new nodes of one could not join.
         """
         groups = plan.spec.node_groups
@@ -188,16 +185,17 @@ class Upgrade:
         if not own:
             return
         try:
-            made(own)
+            dataclasses.replace(planner, joining=own).plan()
         except spec.InvalidSpec:
             reconciler = self._reconciler
             replaced = replacement.replaced(
                 reconciler.helm_release.applied() or (),
                 reconciler.helm_release.preview(plan))
-            made({group.uuid for group in groups if (
-                replacement.NODE_GROUP,
-                reconciler.naming.machine_deployment(group.uuid)
-            ) in replaced and not group.held})
+            dataclasses.replace(planner, joining={
+                group.uuid for group in groups if (
+                    replacement.NODE_GROUP,
+                    reconciler.naming.machine_deployment(group.uuid)
+                ) in replaced and not group.held}).plan()
 
     def _move(self, rows: rows_module.Rows,
               state: state_module.State) -> set[str]:

@@ -209,8 +209,8 @@ class PlanTest(Base):
                 *(({}, {'version': version}, 'Allowed: 0.27.0')
                   for version in ('0.26.0', '0.28.0', '0.27.0-dev.0.main.1',
                                   '0.27.0+1')),
-                # One that does not fit the image.
-                ({'chart_version': '0.14.1'}, {}, 'Kubernetes 1.34'),
+                # One that is too old for a new cluster.
+                ({'chart_version': '0.14.1'}, {}, 'can only be kept'),
                 (self.options, {'version': '0.27.0'}, 'is a folder')):
             with self.subTest(labels):
                 self.options = options
