@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the hands of ``credentials`` do when an answer is lost; the check."""
+"""What becomes of a credential whose answer is lost; the check of one."""
 
 import base64
 import dataclasses
@@ -129,8 +129,9 @@ class LostAnswerTest(base.TestCase):
             # Another conductor went on with the record, up to here.
             made = make(user_id, name, **kwargs)
             before = self.vault().state()
-            record = credentials.made(
-                before.record, before.record[-1], made.id)
+            record = credentials.changed(
+                before.record, before.record[-1], stage=credentials.MADE,
+                id=made.id)
             self.vault().write_state(
                 dataclasses.replace(before, record=record))
             return make(user_id, name, **kwargs)
