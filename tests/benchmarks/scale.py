@@ -34,10 +34,10 @@ from oslo_config import cfg
 import psutil
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
@@ -192,7 +192,7 @@ class Conductor:
         self.stores = [self.store(*pair) for pair in enumerate(
             uuids(args.clusters))]
         self.health = {}
-        rotation.check = lambda *_: credentials.VALID
+        app_credentials.check = lambda *_: credentials.VALID
 
     def store(self, number, cluster):
         found = small_world.Store(small_world.Cloud())

@@ -10,13 +10,13 @@ nothing, so importing the driver does not change any configuration.
 
 import collections.abc
 import dataclasses
-import importlib
 import re
 import typing
 
 from oslo_config import cfg
 from oslo_config import types
 
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
@@ -30,43 +30,11 @@ CHART_REPOSITORY = 'https://azimuth-cloud.github.io/capi-helm-charts'
 CHART_NAME = 'openstack-cluster'
 CHART_VERSION = '0.27.0'
 
-#: Default of oslo.messaging.
-_RPC_RESPONSE_TIMEOUT = 60
-
 #: Namespaces are <prefix>-<project id>, 63 characters at most; project ids
 #: have up to 32.
 _PREFIX = re.compile(r'[a-z]([a-z0-9-]{0,28}[a-z0-9])?')
 #: Helm takes "a/b" or "." for a folder in its working directory.
 _CHART_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]*')
-
-_Allowed = typing.TypeVar('_Allowed')
-
-
-@dataclasses.dataclass(frozen=True)
-class Chart:
-    """Where a chart comes from.
-
-    :param name: name in the repository, oci:// reference, or a path.
-    :param repository: URL, None for OCI and paths.
-    :param version: None for a path.
-    """
-
-    name: str
-    repository: str | None = None
-    version: str | None = None
-
-    @property
-    def is_path(self) -> bool:
-        return self.name.startswith('/')
-
-    @property
-    def is_oci(self) -> bool:
-        return self.name.startswith('oci://')
-
-    def __str__(self) -> str:
-        where = f' of {self.repository}' if self.repository else ''
-        version = f' {self.version}' if self.version else ''
-        return f'{self.name}{version}{where}'
 
 
 class Text(types.ConfigType):
@@ -142,16 +110,6 @@ def _chart_name(text: str) -> str:
     return text
 
 
-def _chart(text: str) -> Chart:
-    """An extra chart, still without its repository."""
-    if text.startswith('/'):
-        return Chart(text)
-    name, _, version = text.rpartition('@')
-    if not name or not versions.is_version(version):
-        raise ValueError(f'"{text}" is not an absolute path or CHART@VERSION')
-    return Chart(_chart_name(name), version=version)
-
-
 def _role(text: str) -> str:
     if text.lower() == 'admin':
         raise ValueError('the role admin is never delegated')
@@ -207,12 +165,6 @@ class Options:
         'Magnum in the management cluster, and a repository may have '
         'unreviewed versions. Each must be exact. Keep those that templates '
         'of existing clusters name.')
-    extra_charts: dict[str, Chart] = _option(
-        types.Dict(Text(_chart)), {},
-        'Other charts that a cluster template may choose by name, as '
-        'name:chart. A chart is an absolute path, oci://HOST/CHART@VERSION, '
-        'or CHART@VERSION of chart_repository. Templates cannot choose other '
-        'charts, or other versions of these.')
     value_overlays: dict[str, str] = _option(
         types.Dict(Text(_path)), {},
         'Files of Helm values that a cluster template may add by name, as '
@@ -222,12 +174,6 @@ class Options:
         types.List(), (),
         'Names of value_overlays that every cluster gets, in this order, '
         'before those of its template.')
-    registries_file: str | None = _option(
-        Text(_path), None,
-        'File with registries of container images, for containerd on all '
-        'nodes: mirrors, certificate authorities and credentials by host. '
-        'Other users must not be able to read it. New clusters get it at '
-        'once, existing ones with an upgrade.')
     extra_os_distros: tuple[str, ...] = _option(
         types.List(), (),
         'Values of os_distro, in addition to ubuntu, flatcar, debian, rocky '
@@ -289,10 +235,10 @@ class Options:
         'at once; further requests wait, holding their locks. A command takes '
         'up to 100 MiB and a processor for about a second.')
     answer_timeout: float = _option(
-        types.Float(min=1), None,
+        types.Float(min=1), 50,
         'Seconds within which an upgrade request is checked; otherwise it is '
-        'refused. Magnum waits at most [DEFAULT]/rpc_response_timeout; after '
-        'that its API has answered 500. Empty: five sixths of that option.')
+        'refused. Magnum waits at most [DEFAULT]/rpc_response_timeout, 60 by '
+        'default; after that its API has answered 500. So this must be less.')
     helm_history: int = _option(
         types.Integer(min=2), 10,
         'Number of revisions that helm keeps of a release.')
@@ -394,11 +340,8 @@ class Options:
             else:
                 values[option.dest] = (
                     tuple(value) if isinstance(value, list) else value)
-        longest = _rpc_response_timeout(conf)
-        if values.get('answer_timeout') is None:
-            values['answer_timeout'] = longest * 5 / 6
         options = cls(**values)
-        problems += _contradictions(options, longest)
+        problems += _contradictions(options)
         if problems:
             raise errors.UsageError(
                 'The configuration of the driver is wrong: '
@@ -406,40 +349,26 @@ class Options:
         return options
 
     @property
-    def chart(self) -> Chart:
-        """The default chart."""
-        return self._of_repository(
-            Chart(self.chart_name, version=self.chart_version))
-
-    @property
-    def charts(self) -> dict[str, Chart]:
-        """Other charts that a template may choose, by name."""
-        return {name: self._of_repository(chart)
-                for name, chart in self.extra_charts.items()}
-
-    def _of_repository(self, chart: Chart) -> Chart:
+    def chart(self) -> charts.Chart:
+        """The chart that the operator chose."""
+        chart = charts.Chart(
+            self.chart_name, self.chart_repository, self.chart_version)
         if chart.is_path:
-            return Chart(chart.name)
-        if chart.is_oci:
-            return chart
-        return dataclasses.replace(chart, repository=self.chart_repository)
+            return charts.Chart(chart.name)
+        return (dataclasses.replace(chart, repository=None)
+                if chart.is_oci else chart)
 
-    def chart_of(self, name: str | None,
-                 version: str | None = None) -> Chart:
-        """The chart that a template chose.
+    def chart_of(self, version: str | None) -> charts.Chart:
+        """The chart in the version that a template chose.
 
-        :param name: None for the default one.
         :param version: None for the one that the operator chose.
-        :raises UsageError: one of them is not allowed; says which are.
+        :raises UsageError: it is not allowed; says which are.
         """
-        chart, others = self.chart, self.allowed_chart_versions
-        if name:
-            chart = _allowed(self.charts, name, 'chart', 'extra_charts')
-            others = ()
+        chart = self.chart
         if not version:
             return chart
-        # A folder has none.
-        allowed = dict.fromkeys(filter(None, (chart.version, *others)))
+        allowed = dict.fromkeys(
+            (self.chart_version, *self.allowed_chart_versions))
         if version not in allowed:
             raise errors.UsageError(
                 'The label capi_helm_chart_version names version '
@@ -454,8 +383,7 @@ class Options:
         :param names: those that its template chose.
         :raises UsageError: one is not allowed; says which are.
         """
-        return [_allowed(self.value_overlays, name, 'value overlay',
-                         'value_overlays')
+        return [_overlay(self.value_overlays, name)
                 for name in (*self.default_value_overlays, *names)]
 
 
@@ -477,19 +405,10 @@ def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     return [(GROUP, list(OPTIONS))]
 
 
-def _contradictions(options: Options,
-                    longest: float) -> collections.abc.Iterator[str]:
-    """Problems of options that are right one by one.
-
-    :param longest: seconds for which Magnum waits for an answer.
-    """
-    if options.answer_timeout >= longest:
-        yield (f'answer_timeout is {options.answer_timeout:g}, but must be '
-               'less than [DEFAULT]/rpc_response_timeout, which is '
-               f'{longest:g}')
-    if not options.chart_repository and any(
-            not (chart.is_path or chart.is_oci)
-            for chart in (options.chart, *options.charts.values())):
+def _contradictions(options: Options) -> collections.abc.Iterator[str]:
+    """Problems of options that are right one by one."""
+    if not (options.chart_repository or options.chart.is_path
+            or options.chart.is_oci):
         yield 'chart_repository is missing'
     for name in options.default_value_overlays:
         if name not in options.value_overlays:
@@ -498,40 +417,12 @@ def _contradictions(options: Options,
         yield 'credential_roles is empty'
 
 
-def _allowed(mapping: collections.abc.Mapping[str, _Allowed], name: str,
-             what: str, option: str) -> _Allowed:
+def _overlay(paths: collections.abc.Mapping[str, str], name: str) -> str:
     try:
-        return mapping[name]
+        return paths[name]
     except KeyError:
         raise errors.UsageError(
-            f'There is no {what} "{name}" for cluster templates',
-            where=f'[{GROUP}]/{option}',
-            hint='Allowed: ' + (', '.join(sorted(mapping)) or 'none'),
+            f'There is no value overlay "{name}" for cluster templates',
+            where=f'[{GROUP}]/value_overlays',
+            hint='Allowed: ' + (', '.join(sorted(paths)) or 'none'),
         ) from None
-
-
-def _rpc_response_timeout(conf: typing.Any) -> float:
-    """Read an option that oslo.messaging registers only with its clients.
-
-    magnum-conductor has none.
-    """
-    try:
-        seconds: float = conf.rpc_response_timeout
-    except cfg.NoSuchOptError:
-        conf.register_opt(_rpc_option())
-        seconds = conf.rpc_response_timeout
-    return seconds
-
-
-def _rpc_option() -> cfg.Opt:
-    own = cfg.IntOpt('rpc_response_timeout', default=_RPC_RESPONSE_TIMEOUT)
-    try:
-        opts = importlib.import_module('oslo_messaging.opts')
-    except ImportError:
-        # A program outside of Magnum: nobody else registers it.
-        return own
-    # Its very own: it does not accept that another one is there.
-    found: cfg.Opt = next(
-        (opt for _group, group in opts.list_opts() for opt in group
-         if opt.dest == own.dest), own)
-    return found

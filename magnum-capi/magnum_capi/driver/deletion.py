@@ -14,9 +14,9 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver.cloud import volumes
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot as snapshot_module
@@ -139,7 +139,7 @@ class Deletion:
         """
         reconciler, cluster = self._reconciler, self._reconciler.cluster
         try:
-            reconciler.rotation().remove(state)
+            reconciler.ownership.remove(state)
         except lease.LockLost:
             raise
         except errors.MagnumCapiError as e:

@@ -18,11 +18,8 @@ from magnum_capi.kube import rest
 
 #: Transient errors, after which the same request is retried.
 TRANSIENT = (
-    rest.Unreachable, helm_errors.HelmUnreachable, helm_errors.HelmDisturbed,
-    helm_errors.HelmKilled, helm_errors.HelmTimeout, helm_errors.HelmBusy,
-    helm_errors.ChartUnreachable,
-    releases.ReleasePending, lease.LockBusy, lease.LockLost,
-    services.CloudUnreachable)
+    rest.Unreachable, helm_errors.HelmDisturbed, releases.ReleasePending,
+    lease.LockBusy, lease.LockLost, services.CloudUnreachable)
 
 _UNEXPECTED = ('an unexpected error of the driver; see the log of '
                'magnum-conductor')

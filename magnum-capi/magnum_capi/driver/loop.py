@@ -30,13 +30,12 @@ import typing
 from oslo_log import log as logging
 
 from magnum_capi.driver import deletion
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import memory as memory_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
@@ -210,9 +209,9 @@ class Loop:
         left = progress.left(snapshot, self._wanted(rows, state))
         if state.operation != rows.operation:
             state = self._begun(rows, state, rows.operation)
-        return state_module.progressed(
-            state, left, now,
-            rows.limit(self._runtime.options.progress_timeout))
+        return dataclasses.replace(state, progress=progress.noted(
+            state.progress, left, now,
+            rows.limit(self._runtime.options.progress_timeout)))
 
     def _begun(self, rows: rows_module.Rows, state: state_module.State,
                operation: str) -> state_module.State:
@@ -350,9 +349,7 @@ class Loop:
         """Finish the rotation of credentials before an operation ends."""
         reconciler = self._reconciler
         try:
-            state, step = reconciler.rotation().go_on(
-                state, rotation.adoption(
-                    reconciler.vault, reconciler.release, snapshot.addons))
+            state, wait = reconciler.ownership.settle(state, snapshot.addons)
         except (failures.ClusterGone, *failures.TRANSIENT):
             raise
         except errors.MagnumCapiError as e:
@@ -362,16 +359,13 @@ class Loop:
                         'credential: %s', self._cluster.uuid, e)
             return reconciler.vault.state(), dataclasses.replace(
                 verdict, reason=failures.owner_message(e))
-        if step.kind == credentials.DONE:
+        if wait is None:
             return state, verdict
-        waits_for_user = (step.entry is None
-                          or step.entry.stage == credentials.PLANNED)
-        if step.overdue or waits_for_user:
-            # The cluster works with the credential that it has.
-            return state, dataclasses.replace(verdict, reason=step.reason)
+        if wait.long:
+            return state, dataclasses.replace(verdict, reason=wait.reason)
         operation = verdict.status.partition('_')[0]
         return state, dataclasses.replace(
-            verdict, status=f'{operation}_IN_PROGRESS', reason=step.reason)
+            verdict, status=f'{operation}_IN_PROGRESS', reason=wait.reason)
 
     def _save(self, rows: rows_module.Rows, state: state_module.State,
               snapshot: snapshot_module.Snapshot,

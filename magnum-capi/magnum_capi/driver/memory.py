@@ -12,7 +12,7 @@ import threading
 import typing
 
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.kube import kinds
 
 #: Polls between two times that a cluster is read whole, while it changes.

@@ -11,10 +11,10 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import rows as rows_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver.observed import health

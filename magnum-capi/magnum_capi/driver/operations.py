@@ -22,11 +22,11 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import loop
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
@@ -258,7 +258,7 @@ class Operations:
                     state, credentials.rotate(state.record))
                 lock.check()
                 state = reconciler.vault.write_state(state)
-                reconciler.rotation().ensure_credential(state, new=True)
+                reconciler.ownership.ensure_credential(state, new=True)
                 cluster.user_id = user_id
                 self._in_progress()
 

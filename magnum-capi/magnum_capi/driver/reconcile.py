@@ -22,18 +22,18 @@ from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec as spec_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import health
@@ -176,19 +176,12 @@ class Reconciler:
             self.cluster, tuple(self.store.groups(self.cluster)), template,
             self.naming)
 
-    def rotation(self) -> rotation.Rotation:
-        """The application credentials of the cluster."""
-        return rotation.Rotation(
-            self.cluster, self.vault, self.runtime.options, self.store.cloud,
-            self.store.user, self.store.access, self.runtime.now,
-            self.store.admin_cloud, self.lock.check)
-
     @property
     def ownership(self) -> ownership.Ownership:
-        """Credential and key pair of the owner of the cluster."""
+        """Credentials and key pair of the owner of the cluster."""
         return ownership.Ownership(
             self.store, self.cluster, self.vault, self.runtime.options,
-            self.rotation, self.lock.check)
+            self.runtime.now, self.lock.check)
 
     @property
     def helm_release(self) -> release_module.Release:
@@ -223,12 +216,12 @@ class Reconciler:
         :param kept: see :meth:`kept`.
         :param creating, joining: see validation.check.
         """
-        plan = gather.plan(
+        plan = gather.Planner(
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, held=state.held,
             defaults=self.store.defaults(), kept=kept, creating=creating,
             joining=joining, core=observer.cluster_api(self.runtime.kube)
-            if creating else None)
+            if creating else None).plan()
         self._refuse_crowded(plan, kept)
         return self.placed(plan)
 
@@ -306,7 +299,7 @@ class Reconciler:
         its own credential, so it must find them.
         """
         if self.store.user.id is None:
-            own = rotation.auth(self.vault.credentials() or {})
+            own = app_credentials.auth(self.vault.credentials() or {})
             if own is not None:
                 return self.store.cloud_as(own)
         return self.store.cloud
@@ -332,8 +325,7 @@ class Reconciler:
                  and metadata['name'] == chart.name.rpartition('/')[2])
         return kept_module.Kept(
             found.get('config') or {},
-            kept_module.ChartPin(
-                chart.name, chart.repository, metadata['version'])
+            dataclasses.replace(chart, version=metadata['version'])
             if known else None,
             # An upgrade that is in progress may not have been applied.
             '' if state.operation else self.cluster.cluster_template_id)
@@ -396,7 +388,7 @@ class Reconciler:
         :param kept: before the change.
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
-            state = self.rotation().ensure_credential(state)
+            state = self.ownership.ensure_credential(state)
             if self.ownership.check() == credentials.UNTRUSTED:
                 # Its machines, load balancers and volumes would fail later.
                 raise failures.Failed(health.DISTRUST)
@@ -431,12 +423,10 @@ class Reconciler:
                state: state_module.State) -> state_module.State:
         """Write the memory of the cluster, before the plan is applied.
 
-        :param state: with ``kept`` of the plan. It names the Secrets with
-            files of nodes, and could not restore them, so they come first.
+        :param state: with ``kept`` of the plan. It names the Secret with a
+            file of nodes, and could not restore it, so that comes first.
         :returns: as written to the Secret.
         """
-        if plan.registries:
-            self.vault.write_registries(plan.registries)
         if plan.proxies:
             self.vault.write_proxies(plan.proxies)
         return self.vault.write_state(state)

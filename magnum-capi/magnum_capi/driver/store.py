@@ -30,7 +30,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi import errors
 
 CONF = magnum.conf.CONF
@@ -92,16 +92,16 @@ class Store:
         self._cloud: openstack.Cloud | None = None
 
     @property
-    def user(self) -> rotation.User:
+    def user(self) -> app_credentials.User:
         """The user of the request, if its token is for the project."""
         if (not self._context.auth_token
                 or self._context.project_id != self._project_id):
             # Keystone makes an application credential for the project of the
             # token (keystone 30.0.0, keystone/api/users.py,
             # UserAppCredListCreateResource.post).
-            return rotation.User()
-        return rotation.User(self._context.user_id,
-                             tuple(self._context.roles or ()))
+            return app_credentials.User()
+        return app_credentials.User(
+            self._context.user_id, tuple(self._context.roles or ()))
 
     @property
     def cloud(self) -> openstack.Cloud:
@@ -218,9 +218,9 @@ class Store:
         for field in _FORGOTTEN:
             _drop(cluster, field, _admin())
 
-    def access(self) -> rotation.Access:
+    def access(self) -> app_credentials.Access:
         """How clusters reach the cloud."""
-        return rotation.Access(
+        return app_credentials.Access(
             self.cloud.services.identity_url(
                 self._options.credential_interface),
             self.cacert(), CONF.cinder_client.region_name,

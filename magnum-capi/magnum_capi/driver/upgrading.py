@@ -22,12 +22,11 @@ from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.desired import upgrade as rules
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver.observed import conditions
-from magnum_capi.driver.observed import machines
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
@@ -39,10 +38,6 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds to wait for the lock: Magnum's API waits for all of this.
 LOCK_TIMEOUT = 15
-
-_TEMPLATE_FIELDS = (
-    'coe', 'server_type', 'cluster_distro', 'network_driver',
-    'external_network_id', 'fixed_network', 'fixed_subnet', 'tls_disabled')
 
 
 class Upgrade:
@@ -129,17 +124,16 @@ class Upgrade:
 
         :param followers: uuids of the node groups that are upgraded.
         """
-        def made(joining: collections.abc.Container[str]) -> gather.Plan:
-            # Magnum upgrades one node group only to the present template of
-            # its cluster, so the others must not change.
-            return gather.plan(
-                dataclasses.replace(rows, template=self._template),
-                self._store.cloud, self._runtime.options,
-                applied=state.applied, joining=joining, batch=batch,
-                held=held, defaults=self._store.defaults(), kept=self._kept,
-                renew=not self._only)
-        plan = self._reconciler.placed(made(followers))
-        self._refuse_replaced(plan, made)
+        # Magnum upgrades one node group only to the present template of its
+        # cluster, so the others must not change.
+        planner = gather.Planner(
+            dataclasses.replace(rows, template=self._template),
+            self._store.cloud, self._runtime.options,
+            applied=state.applied, joining=followers, batch=batch, held=held,
+            defaults=self._store.defaults(), kept=self._kept,
+            renew=not self._only)
+        plan = self._reconciler.placed(planner.plan())
+        self._refuse_replaced(plan, planner)
         return plan
 
     def _refuse_late(self) -> None:
@@ -164,28 +158,25 @@ class Upgrade:
         plane = observer.control_plane(
             kube, *where, kube.get('Cluster', *where))
         running = conditions.status(plane or {}).get('version')
-        groups = []
-        for group in rows.live(state.applied):
-            pinned = not rows_module.follows(group, rows.template)
-            if group.role != rows_module.MASTER and group.uuid != self._only:
-                groups.append(rules.Group(
-                    group.name, _image(cloud, group.image_id).kube_version
-                    if pinned else None, pinned))
+        pinned: dict[str, str] = {}
+        for group in rows.workers(state.applied):
+            if group.uuid != self._only and not rows_module.follows(
+                    group, rows.template):
+                version, _problem = _image(cloud, group.image_id)
+                pinned |= {group.name: version} if version else {}
         found = rules.refusals(
             _template(self._store, rows.template),
-            _template(self._store, self._template), running, groups,
+            _template(self._store, self._template), running, pinned,
             observer.cluster_api(kube))
         if found:
             raise failures.NotViable('; '.join(found))
 
-    def _refuse_replaced(
-            self, plan: gather.Plan, made: collections.abc.Callable[
-                [collections.abc.Container[str]], gather.Plan]) -> None:
+    def _refuse_replaced(self, plan: gather.Plan,
+                         planner: gather.Planner) -> None:
         """Check node groups with their own image as if their nodes joined.
 
         Helm is only asked who is replaced if there are some that could not.
 
-        :param made: makes the plan, given the uuids of joining node groups.
         :raises spec.InvalidSpec: new nodes of one could not join.
         """
         groups = plan.spec.node_groups
@@ -194,16 +185,17 @@ class Upgrade:
         if not own:
             return
         try:
-            made(own)
+            dataclasses.replace(planner, joining=own).plan()
         except spec.InvalidSpec:
             reconciler = self._reconciler
             replaced = replacement.replaced(
                 reconciler.helm_release.applied() or (),
                 reconciler.helm_release.preview(plan))
-            made({group.uuid for group in groups if (
-                replacement.NODE_GROUP,
-                reconciler.naming.machine_deployment(group.uuid)
-            ) in replaced and not group.held})
+            dataclasses.replace(planner, joining={
+                group.uuid for group in groups if (
+                    replacement.NODE_GROUP,
+                    reconciler.naming.machine_deployment(group.uuid)
+                ) in replaced and not group.held}).plan()
 
     def _move(self, rows: rows_module.Rows,
               state: state_module.State) -> set[str]:
@@ -231,45 +223,16 @@ class Upgrade:
 
     def _held(self, rows: rows_module.Rows, state: state_module.State
               ) -> dict[str, tuple[str, str]]:
-        """What upgraded groups keep until their turn.
-
-        This is what their machines are made of now; their old image may no
-        longer be in Glance.
+        """What upgraded groups keep until their turn: what they have now.
 
         :returns: see state.State.
-        :raises failures.NotViable: the image of one is unknown.
         """
-        kube, where = self._runtime.kube, (
-            self._reconciler.namespace, self._reconciler.release)
-        deployments = observer.cached(kube, *where).machine_deployments
-        held = {}
-        for group in rows.live(state.applied):
-            deployment = deployments.get(rows.naming.node_group(group.uuid))
-            if not deployment or not self._follows(group, rows):
-                # Without machines there is nothing to keep.
-                continue
-            made_of = conditions.spec(
-                conditions.spec(deployment).get('template') or {})
-            template = made_of.get('infrastructureRef') or {}
-            image_id = template.get('kind') == 'OpenStackMachineTemplate' and (
-                machines.image_id(kube.get(
-                    template['kind'], where[0], template['name'])))
-            held[group.uuid] = (image_id or self._looked_up(group, rows),
-                                made_of.get('version', '').removeprefix('v'))
-        return held
-
-    def _looked_up(self, group: typing.Any, rows: rows_module.Rows) -> str:
-        """Id of the image in the row of a node group."""
-        reference = group.image_id or rows.template.image_id
-        if self._kept and reference in self._kept.images:
-            return self._kept.images[reference].id
-        try:
-            return self._store.cloud.image(reference).id
-        except services.NotThere:
-            raise failures.NotViable(
-                f'node group {group.name} must keep its image until its turn '
-                f'comes, but the image {reference} no longer exists'
-            ) from None
+        known = kept_module.images(self._kept.values if self._kept else {})
+        names = {group.uuid: rows.naming.node_group(group.uuid)
+                 for group in rows.workers(state.applied)
+                 if self._follows(group, rows)}
+        return {uuid: known[name] for uuid, name in names.items()
+                if name in known}
 
 
 def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
@@ -299,17 +262,12 @@ def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
 
 def _template(store: 'store_module.Store', row: typing.Any) -> rules.Template:
     return rules.Template(
-        driver=store.driver_of(row), image=_image(store.cloud, row.image_id),
-        kube_tag=(row.labels or {}).get('kube_tag'),
-        **{field: getattr(row, field) for field in _TEMPLATE_FIELDS})
+        row, store.driver_of(row), *_image(store.cloud, row.image_id))
 
 
-def _image(cloud: openstack.Cloud, reference: str) -> rules.Image:
+def _image(cloud: openstack.Cloud, reference: str) -> tuple[str | None, str]:
+    """Kubernetes version of an image, and why it cannot be used."""
     try:
-        found = cloud.image(reference)
-    except services.NotThere:
-        return rules.Image(reference, None, None)
-    except services.NotUsable as e:
-        status = str(e.last_seen or '').removeprefix('status ')
-        return rules.Image(reference, status or 'not usable', None)
-    return rules.Image(found.id, found.status, found.kube_version)
+        return cloud.image(reference).kube_version, ''
+    except (services.NotThere, services.NotUsable) as e:
+        return None, failures.owner_message(e)

@@ -34,8 +34,6 @@ DELETE_MACHINE = 'cluster.x-k8s.io/delete-machine'
 _PAGE = 500
 #: Pages of Events to read. A namespace keeps them for an hour.
 _EVENT_PAGES = 4
-#: Events to return.
-_EVENTS = 5
 
 _METADATA = ('application/json;g=meta.k8s.io;v=v1;'
              'as=PartialObjectMetadataList')
@@ -230,18 +228,16 @@ class Kube:
                 hint='Try again when it is gone')
 
     def events(self, namespace: str, name: str) -> kinds.Objects:
-        """Return the latest Warnings about a cluster's objects.
+        """Return the Warnings about a cluster's objects, in any order.
 
         :param name: of the Cluster: objects with this name, or with names
             that begin with it and a dash.
-        :returns: newest first, five at most.
         """
-        found = [
+        return [
             event for event in self._listed(
                 'Event', namespace, pages=_EVENT_PAGES, fields='type=Warning')
             if f'{event["involvedObject"].get("name", "")}-'.startswith(
                 f'{name}-')]
-        return sorted(found, key=_when, reverse=True)[:_EVENTS]
 
     def _merge(self, kind: str, namespace: str | None, name: str,
                patch: kinds.Object) -> kinds.Object | None:
@@ -345,13 +341,3 @@ def _selector(labels: Labels | None) -> str | None:
     if isinstance(labels, dict):
         return ','.join(f'{k}={v}' for k, v in sorted(labels.items()))
     return labels
-
-
-def _when(event: kinds.Object) -> str:
-    """Time of an Event; RFC 3339 in UTC sorts as text, to the second."""
-    series = event.get('series') or {}
-    found: str = (
-        series.get('lastObservedTime') or event.get('lastTimestamp')
-        or event.get('eventTime')
-        or event['metadata'].get('creationTimestamp') or '')
-    return found[:19]

@@ -16,6 +16,7 @@ import testtools
 import yaml
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm
@@ -40,7 +41,7 @@ def program():
 
 
 def chart():
-    return config.Chart(str(
+    return charts.Chart(str(
         resources.find('sandbox/charts/sandbox-cluster')))
 
 
@@ -84,21 +85,21 @@ class SchemaTest(testtools.TestCase):
                         store.clusters[small_world.CLUSTER]):
             rows_of['labels'] = {'api_master_lb_allowed_cidrs': '10.0.0.0/8'}
         cluster = store.row()
-        return gather.plan(
+        return gather.Planner(
             rows.Rows(cluster, store.groups(cluster),
                       store.template(small_world.TEMPLATE)),
             store.cloud, dataclasses.replace(
                 config.Options.read(cfg.ConfigOpts()),
-                chart_name=str(self.folder))).values
+                chart_name=str(self.folder))).plan().values
 
     def test_no_key_of_another_version(self):
-        found = render(config.Chart(str(self.folder)), self.values('0.27.0'))
+        found = render(charts.Chart(str(self.folder)), self.values('0.27.0'))
         self.assertIn('10.0.0.0/8', found)
 
     def test_refused_key_is_named(self):
         values = self.values('0.1.0')
-        e = self.assertRaises(helm_errors.ChartRefused, render,
-                              config.Chart(str(self.folder)), values)
+        e = self.assertRaises(helm_errors.HelmFailed, render,
+                              charts.Chart(str(self.folder)), values)
         self.assertIn('allowedCidrs', e.reason)
 
 
@@ -115,35 +116,35 @@ class RefusalTest(testtools.TestCase):
         return e.reason
 
     def test_words_of_the_chart(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups=[
             {'name': 'x', 'machineFlavor': 'f', 'machineCount': 1}])
         self.assertTrue(reason.startswith(
             'node group name "x" is not allowed: '), reason)
 
     def test_missing_value(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups=[
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups=[
             {'name': 'workers', 'machineCount': 1}])
         self.assertEqual('machineFlavor of workers is missing', reason)
 
     def test_schema(self):
-        reason = self.refused(helm_errors.ChartRefused, nodeGroups='many')
+        reason = self.refused(helm_errors.HelmFailed, nodeGroups='many')
         self.assertIn('nodeGroups', reason)
         self.assertNotIn(str(chart().name), reason)
 
     def test_missing_chart(self):
         e = self.assertRaises(
-            helm_errors.ChartUnavailable, render,
-            config.Chart(str(self.folder / 'none')), VALUES)
+            helm_errors.HelmFailed, render,
+            charts.Chart(str(self.folder / 'none')), VALUES)
         self.assertNotIn(str(self.folder), e.reason)
 
     def test_repository_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, config.Chart(
+            helm_errors.HelmFailed, render, charts.Chart(
                 'c', 'http://127.0.0.1:9', '1.2.3'), VALUES)
 
     def test_registry_that_is_away(self):
         self.assertRaises(
-            helm_errors.ChartUnavailable, render, config.Chart(
+            helm_errors.HelmFailed, render, charts.Chart(
                 'oci://127.0.0.1:9/c', None, '1.2.3'), VALUES)
 
     def test_management_cluster_that_is_away(self):
@@ -159,5 +160,5 @@ class RefusalTest(testtools.TestCase):
         path.chmod(0o600)
         for call in (lambda: of(path).upgrade('c1', chart(), VALUES, 'n'),
                      lambda: of(path).uninstall('c1', 'n')):
-            e = self.assertRaises(helm_errors.HelmUnreachable, call)
+            e = self.assertRaises(helm_errors.HelmDisturbed, call)
             self.assertNotIn('127.0.0.1', e.reason)

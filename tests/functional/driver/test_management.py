@@ -283,7 +283,7 @@ class ManagementTest(testtools.TestCase):
         cluster = self.kube.get('Cluster', self.namespace, NAME)
         self.upgrade()
         self.make_pending(2, 'pending-upgrade')
-        self.assertRaises(helm_errors.HelmBusy, self.upgrade)
+        self.assertRaises(helm_errors.HelmDisturbed, self.upgrade)
         self.assertRaises(releases.ReleasePending, releases.repair,
                           self.kube, self.namespace, NAME, 600)
 
@@ -301,7 +301,7 @@ class ManagementTest(testtools.TestCase):
         self.upgrade()
         cluster = self.kube.get('Cluster', self.namespace, NAME)
         self.make_pending(1, 'pending-install')
-        self.assertRaises(helm_errors.HelmBusy, self.upgrade)
+        self.assertRaises(helm_errors.HelmDisturbed, self.upgrade)
 
         self.assertTrue(releases.repair(
             self.kube, self.namespace, NAME, 0))

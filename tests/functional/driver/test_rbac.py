@@ -20,7 +20,7 @@ import yaml
 
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
@@ -237,7 +237,7 @@ class RightsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.patch(rotation, 'check', lambda *_: 'VALID')
+        self.patch(app_credentials, 'check', lambda *_: 'VALID')
         self.api = self.useFixture(real_api.RealApi())
         self.admin = rest.Rest(access.load(self.api.kubeconfig))
         define(self.admin)

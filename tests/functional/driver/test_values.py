@@ -22,7 +22,6 @@ from magnum_capi.driver.desired import kept
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import placement
-from magnum_capi.driver.desired import registries
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import validation
 from magnum_capi.driver.desired import values
@@ -546,36 +545,6 @@ class TestPublishedChart(Promises, ChartCase):
         for distro in ('debian', 'rocky', 'rockylinux'):
             self.assertEqual(ubuntu, nodes(distro), distro)
         self.assertNotEqual(ubuntu, nodes('flatcar'))
-
-    def test_registries_arrive_and_no_secret_of_them(self):
-        told = registries.read({
-            'docker.io': {'mirrors': ['https://r.example.org/v2/docker.io']},
-            'r.example.org': {
-                'ca': '-----BEGIN CERTIFICATE-----\nMIIB\n'
-                      '-----END CERTIFICATE-----\n',
-                'username': 'puller', 'password': 'geheim'}},
-            names.cluster(UUID))
-        objects = self.render(dataclasses.replace(
-            LARGE, registries=told.registries, image=dataclasses.replace(
-                IMAGE, os_distro='rocky')))
-        self.assertNotIn('geheim', json.dumps(list(objects.values())))
-        for node in self.nodes(objects):
-            files = {file['path']: file for file in node['files']}
-            self.assertEqual(len(files), len(node['files']))
-            self.assertIn('r.example.org/v2/docker.io', files[
-                '/etc/containerd/certs.d/docker.io/hosts.toml']['content'])
-            self.assertEqual(
-                {'secret': {'name': told.registries.secret,
-                            'key': 'registries.toml'}},
-                files['/etc/containerd/registries.toml'][
-                    'contentFrom'])
-            commands = [command for command in node['preKubeadmCommands']
-                        if 'update-ca' in command or command.endswith(
-                            'restart containerd')]
-            # The proxy's commands, then ours.
-            self.assertEqual(
-                ['systemctl restart containerd', 'update-ca-trust',
-                 'systemctl restart containerd'], commands)
 
     def test_hubble_arrives(self):
         spec = dataclasses.replace(

@@ -3,7 +3,7 @@
 """The steps of create, upgrade and delete, by the requests they begin with.
 
 In the order in which the driver comes by (driver/operations.py, reconcile.py,
-keys/rotation.py, upgrading.py, deletion.py) and helm (pkg/action/install.go,
+ownership.py, upgrading.py, deletion.py) and helm (pkg/action/install.go,
 upgrade.go, uninstall.go: the revision is written as pending, then the
 objects, then the revision as deployed). A conductor that stops at the request
 of a step has done all steps before it. Pure.

@@ -17,7 +17,7 @@ import testtools
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import access
 from magnum_capi.kube import kinds
@@ -44,7 +44,7 @@ class Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.patch(rotation, 'check', lambda *_: 'VALID')
+        self.patch(app_credentials, 'check', lambda *_: 'VALID')
         self.api = self.useFixture(real_api.RealApi())
         self.admin = rest.Rest(access.load(self.api.kubeconfig))
         test_rbac.define(self.admin)

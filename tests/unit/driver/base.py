@@ -11,7 +11,7 @@ import testtools
 
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
@@ -41,7 +41,7 @@ class TestCase(testtools.TestCase):
         self.w = small_world.World(self.api, config.Options.read(conf))
         memory.forget(small_world.CLUSTER)
         self.useFixture(fixtures.MockPatchObject(
-            rotation, 'check', self.w.cloud.check))
+            app_credentials, 'check', self.w.cloud.check))
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
             vault, 'key_pair', small_world.key_pair))
@@ -49,7 +49,7 @@ class TestCase(testtools.TestCase):
     def configure(self, chart=None, **options):
         """Restart Magnum with other options of the driver.
 
-        :param chart: config.Chart, the default one.
+        :param chart: charts.Chart, the default one.
         """
         if chart:
             options |= {'chart_name': chart.name,
@@ -86,7 +86,7 @@ class TestCase(testtools.TestCase):
 
     def check_status(self, times=1):
         """The periodic status, as Magnum itself."""
-        user, self.w.store.user = self.w.store.user, rotation.User()
+        user, self.w.store.user = self.w.store.user, app_credentials.User()
         try:
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:

@@ -23,13 +23,13 @@ import yaml
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
@@ -79,7 +79,7 @@ class Store:
 
     def __init__(self, cloud, user='u1', roles=('member', 'admin')):
         self.cloud = self._own = cloud
-        self.user = rotation.User(user, roles if user else ())
+        self.user = app_credentials.User(user, roles if user else ())
         #: Clusters whose certificates were deleted.
         self.dropped = []
         #: The driver that Magnum takes for templates that name none.
@@ -152,7 +152,7 @@ class Store:
                 for kind in ('ca', 'etcd', 'proxy')}
 
     def access(self):
-        return rotation.Access('https://keystone', self.cacert(), 'one')
+        return app_credentials.Access('https://keystone', self.cacert(), 'one')
 
     def cacert(self):
         return self.trusted
@@ -350,7 +350,7 @@ class Cloud:
             id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
 
     def check(self, data, cacert, timeout):
-        """rotation.check: Keystone knows the credential, or it does not."""
+        """app_credentials.check: whether Keystone knows the credential."""
         if vault.cacert(data) not in (None, self.authority):
             return credentials.UNTRUSTED
         known = vault.applied_id(data) in self.credentials
@@ -385,7 +385,7 @@ class Helm:
 
     def __init__(self, api):
         self._api = api
-        #: Values, and config.Chart, of each upgrade.
+        #: Values, and charts.Chart, of each upgrade.
         self.upgrades = []
         self.charts = []
         self.uninstalls = 0
@@ -404,7 +404,7 @@ class Helm:
     def refusing(self):
         """It refuses the chart for the duration of a ``with`` block."""
         def refuse():
-            raise helm_errors.ChartRefused('bad values', reason='refused')
+            raise helm_errors.HelmFailed('bad values', reason='refused')
         self.before = refuse
         yield
         self.before = lambda: None

@@ -11,6 +11,7 @@ import testtools
 
 import magnum_capi
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi import errors
 
 #: Options by the least that they take, and a little less than it.
@@ -34,9 +35,8 @@ AS_DELIVERED = {
     # B.4.9, B.4.10: the driver was made for another chart than that which it
     # asked for.
     'chart_version': '0.27.0',
-    'allowed_chart_versions': (), 'extra_charts': {}, 'value_overlays': {},
+    'allowed_chart_versions': (), 'value_overlays': {},
     'default_value_overlays': (), 'extra_os_distros': (),
-    'registries_file': None,
     'minimum_flavor_ram': 2048, 'minimum_flavor_vcpus': 2,
     'credential_roles': ('member', 'reader', 'load-balancer_member',
                          'creator'),
@@ -83,30 +83,6 @@ class _Base(testtools.TestCase):
         return str(self.assertRaises(errors.UsageError, self.of, **values))
 
 
-class AnswerTimeoutTest(_Base):
-
-    def test_it_follows_what_magnum_waits_for(self):
-        # oslo.messaging registers that option with its first client, and
-        # magnum-conductor has none.
-        for text, expected in (
-                ('rpc_response_timeout = 120', 100),
-                ('rpc_response_timeout = 9', 7.5),
-                ('rpc_response_timeout = 300\n'
-                 '[k8s_capi]\nanswer_timeout = 120', 120)):
-            self.assertEqual(expected, config.Options.read(
-                self.conf(f'[DEFAULT]\n{text}\n')).answer_timeout)
-        conf = cfg.ConfigOpts()
-        conf.register_opts([cfg.IntOpt('rpc_response_timeout', default=120)])
-        conf([])
-        self.assertEqual(100, config.Options.read(conf).answer_timeout)
-
-    def test_one_that_magnum_does_not_wait_for_is_refused(self):
-        for seconds in (60, 61, 600):
-            self.assertIn('must be less than [DEFAULT]/rpc_response_timeout',
-                          self.refused(answer_timeout=seconds))
-        self.assertEqual(59, self.of(answer_timeout=59).answer_timeout)
-
-
 class DefaultsTest(_Base):
 
     def test_as_delivered(self):
@@ -137,66 +113,46 @@ class DefaultsTest(_Base):
                          config.list_opts())
 
     def test_read_twice(self):
-        conf = self.conf('[k8s_capi]\nhelm_timeout = 7\n'
-                         'extra_charts = a:/charts/a\n')
+        conf = self.conf('[k8s_capi]\nhelm_timeout = 7\n')
         for _time in range(2):
-            found = config.Options.read(conf)
-            self.assertEqual(7, found.helm_timeout)
-            self.assertEqual({'a': config.Chart('/charts/a')}, found.charts)
+            self.assertEqual(7, config.Options.read(conf).helm_timeout)
 
 
 class ChartTest(_Base):
 
     def test_charts_in_words(self):
         for chart, text in (
-                (config.Chart('/charts/c'), '/charts/c'),
-                (config.Chart('oci://r/c', None, '1.0.0'),
+                (charts.Chart('/charts/c'), '/charts/c'),
+                (charts.Chart('oci://r/c', None, '1.0.0'),
                  'oci://r/c 1.0.0'),
-                (config.Chart('c', 'https://r', '1.0.0'),
+                (charts.Chart('c', 'https://r', '1.0.0'),
                  'c 1.0.0 of https://r')):
             self.assertEqual(text, str(chart))
 
     def test_only_names_have_a_repository(self):
         for name, expected in (
-                ('/charts/c', config.Chart('/charts/c')),
+                ('/charts/c', charts.Chart('/charts/c')),
                 ('oci://r.example/c',
-                 config.Chart('oci://r.example/c', None, '0.27.0')),
-                ('c', config.Chart('c', config.CHART_REPOSITORY, '0.27.0'))):
+                 charts.Chart('oci://r.example/c', None, '0.27.0')),
+                ('c', charts.Chart('c', config.CHART_REPOSITORY, '0.27.0'))):
             self.assertEqual(expected, self.of(chart_name=name).chart)
-
-    def test_extra_charts(self):
-        found = self.of(extra_charts={
-            'a': '/charts/a', 'b': 'oci://r.example:5000/b@1.2.3',
-            'c': 'openstack-cluster@0.26.1'})
-        self.assertEqual(config.Chart('/charts/a'), found.chart_of('a'))
-        self.assertEqual(
-            config.Chart('oci://r.example:5000/b', None, '1.2.3'),
-            found.chart_of('b'))
-        self.assertEqual('0.26.1', found.chart_of('c').version)
-        self.assertEqual(found.chart, found.chart_of(None))
 
     def test_template_can_choose_an_allowed_version(self):
         found = self.of(chart_version='1.2.3',
-                        allowed_chart_versions=['1.2.2', '1.2.4-rc.1'],
-                        extra_charts={'a': 'oci://r.example/a@2.0.0'})
+                        allowed_chart_versions=['1.2.2', '1.2.4-rc.1'])
         for version in ('1.2.2', '1.2.3', '1.2.4-rc.1'):
             self.assertEqual(dataclasses.replace(
-                found.chart, version=version), found.chart_of(None, version))
+                found.chart, version=version), found.chart_of(version))
         self.assertEqual('1.2.3', found.chart_of(None).version)
-        self.assertEqual('2.0.0', found.chart_of('a', '2.0.0').version)
 
     def test_template_can_choose_nothing_else(self):
         found = self.of(chart_version='1.2.3',
                         allowed_chart_versions=['1.2.2', '1.2.4-rc.1'],
-                        extra_charts={'a': 'oci://r.example/a@2.0.0'},
                         value_overlays={'gpu': '/o/gpu.yaml',
                                         'base': '/o/base.yaml'},
                         default_value_overlays=['base'])
         for choose, *given, allowed in (
-                (found.chart_of, None, '1.2.4', '1.2.3, 1.2.2, 1.2.4-rc.1'),
-                # Versions are not those of other charts.
-                (found.chart_of, 'a', '1.2.3', '2.0.0'),
-                (found.chart_of, '/etc/passwd', 'a'),
+                (found.chart_of, '1.2.4', '1.2.3, 1.2.2, 1.2.4-rc.1'),
                 (found.overlays_of, ['../x'], 'base, gpu')):
             e = self.assertRaises(errors.UsageError, choose, *given)
             self.assertIn(f'Allowed: {allowed}', str(e))
@@ -215,17 +171,11 @@ class WrongTest(_Base):
         'allowed_chart_versions': tuple(
             ['0.26.0', version]
             for version in ('>=0.1', '*', '0.27', 'latest', 'v0.27.0')),
-        'extra_charts': tuple({'a': text} for text in (
-            'oci://r/b', 'name', '@1.2.3', 'a/b@1.2.3', 'oci://r/b@latest',
-            'name@0.27', 'name@', '@', 'oci://@', '@latest',
-            # The name of a chart says nothing of its folder.
-            'not/absolute@1.0.0', 'a b@1.0.0')),
         'namespace_prefix': ('', 'A', '1a', 'a-', 'a' * 31, 'a_b'),
         'management_cidrs': ('192.0.2.7/24', '192.0.2.7', 'here'),
         'credential_roles': (['member', 'admin'], 'Admin', ''),
         'credential_interface': ('publicURL',),
         'chart_cache': ('a/b',), 'helm_registry_config': ('a/b',),
-        'registries_file': ('a/b',),
         'value_overlays': ({'gpu': 'gpu.yaml'},)}
 
     def test_values_that_are_refused(self):

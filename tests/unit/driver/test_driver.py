@@ -10,7 +10,7 @@ from unittest import mock
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import reconcile
 from tests.unit.driver import base
 from tests.unit.driver import magnum_double
@@ -59,7 +59,7 @@ class DriverTestCase(base.TestCase):
                          self.w.cluster.status_reason)
 
     def check_status(self, times=1):
-        user, self.w.store.user = self.w.store.user, rotation.User()
+        user, self.w.store.user = self.w.store.user, app_credentials.User()
         for _time in range(times):
             if small_world.CLUSTER in self.w.store.clusters:
                 self.driver.update_cluster_status(None, self.w.store.row())
@@ -172,7 +172,7 @@ class LifeTest(DriverTestCase):
         self.create()
         before = set(self.w.cloud.credentials)
         self.context.user_id = self.w.store.user = 'u2'
-        self.w.store.user = rotation.User('u2', ('member',))
+        self.w.store.user = app_credentials.User('u2', ('member',))
 
         self.call('rotate_credential')
 

@@ -70,7 +70,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
 
     def test_request_that_is_cut_off_is_resumed_with_it(self):
         self.w.helm.before = mock.Mock(
-            side_effect=helm_errors.HelmUnreachable('no', reason='no answer'))
+            side_effect=helm_errors.HelmDisturbed('no', reason='no answer'))
         self.call('create_cluster', 60)
         self.w.helm.before = lambda: None
 

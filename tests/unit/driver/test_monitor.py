@@ -4,10 +4,10 @@
 import dataclasses
 import socket
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
@@ -38,7 +38,7 @@ class Base(base.TestCase):
         def check(data, cacert, timeout):
             self.asked.append(data)
             return self.answer
-        self.patch(rotation, 'check', check)
+        self.patch(app_credentials, 'check', check)
 
     def created(self):
         super().created()
@@ -79,7 +79,7 @@ class MonitorTest(Base):
     def test_cloud_that_is_not_trusted_shows_with_the_cure(self):
         self.created()
         self.w.cloud.authority = 'new pem'
-        self.patch(rotation, 'check', self.w.cloud.check)
+        self.patch(app_credentials, 'check', self.w.cloud.check)
         data = self.poll()
         self.assertEqual(health.UNHEALTHY, data['health_status'])
         self.assertIn('[drivers]openstack_ca_file',
@@ -97,7 +97,7 @@ class MonitorTest(Base):
     def test_cluster_that_distrusts_the_cloud_gets_magnums_authorities(self):
         self.created()
         self.w.cloud.authority = self.w.store.trusted = 'new pem'
-        self.patch(rotation, 'check', self.w.cloud.check)
+        self.patch(app_credentials, 'check', self.w.cloud.check)
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
 

@@ -20,10 +20,10 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import spec
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import state as state_module
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lease
@@ -175,12 +175,12 @@ class Adoption:
         for group in found.groups:
             if group.uuid in state.adopted.images:
                 group.image_id = found.template.image_id
-        plan = gather.plan(
+        plan = gather.Planner(
             rows_module.Rows(
                 found.cluster, found.groups, found.template, naming),
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
-            kept=state.kept)
+            kept=state.kept).plan()
         replaced = replacement.replaced(
             reconciler.helm_release.applied() or [],
             reconciler.helm_release.preview(plan))

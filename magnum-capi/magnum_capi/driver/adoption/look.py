@@ -2,12 +2,7 @@
 
 """Collects the facts about a cluster that may be adopted. Only reads."""
 
-import collections.abc
-import pathlib
-import tarfile
-import typing
-
-import yaml
+import dataclasses
 
 from magnum_capi.driver.adoption import rules
 from magnum_capi.driver import config
@@ -16,8 +11,6 @@ from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault as vault_module
 from magnum_capi.driver import reconcile
-
-_METADATA = 'Chart.yaml'
 
 
 def look(reconciler: reconcile.Reconciler) -> rules.Found:
@@ -54,53 +47,18 @@ def _release(reconciler: reconcile.Reconciler) -> rules.Release | None:
 
 def _chart(options: config.Options,
            release: rules.Release) -> rules.Chart:
-    """The chart in the options that has the same name as the release's."""
-    names = []
-    for chart in (options.chart, *options.charts.values()):
-        name, version = _metadata(chart)
-        if name != release.chart:
-            names.append(name)
-        elif version in (None, release.version):
-            return rules.Chart(name, release.version, gather.pin(
-                config.Chart(
-                    chart.name, chart.repository,
-                    None if chart.is_path else release.version)))
-        else:
-            return rules.Chart(name, version or '', None)
-    return rules.Chart(', '.join(dict.fromkeys(filter(None, names))), '',
-                       None)
-
-
-def _metadata(chart: config.Chart) -> tuple[str, str | None]:
-    """Name and version of a chart; None: any version is available."""
-    if not chart.is_path:
-        return chart.name.rpartition('/')[2], None
-    try:
-        found = yaml.safe_load(_text(pathlib.Path(chart.name)))
-        return str(found['name']), str(found['version'])
-    except (OSError, ValueError, KeyError, TypeError, tarfile.TarError,
-            yaml.YAMLError):
-        return '', None
-
-
-def _text(path: pathlib.Path) -> str:
-    if path.is_dir():
-        return (path / _METADATA).read_text(encoding='utf-8')
-    with tarfile.open(path) as archive:
-        for member in _members(archive):
-            content = archive.extractfile(member)
-            if content:
-                return content.read().decode()
-    raise ValueError(f'{path} has no {_METADATA}')
-
-
-def _members(archive: tarfile.TarFile
-             ) -> collections.abc.Iterator[typing.Any]:
-    for member in archive:
-        # Dependencies are in deeper folders.
-        if (member.name.count('/') == 1
-                and member.name.endswith(f'/{_METADATA}')):
-            yield member
+    """The chart in the options, in the version of the release."""
+    chart = options.chart
+    name, version = chart.name.rpartition('/')[2], release.version
+    if chart.is_path:
+        found = gather.metadata(chart.name)
+        known = found if isinstance(found, dict) else {}
+        name = str(known.get('name', ''))
+        version = str(known.get('version', ''))
+    else:
+        chart = dataclasses.replace(chart, version=version)
+    fits = (name, version) == (release.chart, release.version)
+    return rules.Chart(name, version, gather.pin(chart) if fits else None)
 
 
 def _credential(

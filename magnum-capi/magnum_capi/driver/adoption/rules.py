@@ -7,11 +7,12 @@ import dataclasses
 import re
 import typing
 
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 
 #: Entry point of the driver whose clusters are adopted.
 FORMER = 'k8s_capi_helm_v1'
@@ -49,7 +50,7 @@ class Chart:
 
     name: str
     version: str
-    pin: kept_module.ChartPin | None
+    pin: charts.Chart | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,7 +235,7 @@ def state(found: Found) -> state_module.State:
     release, chart, credential = found.release, found.chart, found.credential
     assert release and chart and credential
     entry = credentials.Entry(
-        credential.name, found.cluster.user_id, credentials.ADOPTED,
+        credential.name, found.cluster.user_id, credentials.APPLIED,
         credential.id)
     return state_module.State(
         applied=frozenset(group.uuid for group in found.groups
@@ -276,7 +277,7 @@ def kept(found: Found) -> list[str]:
     changes = []
     if found.release is None or found.release.revision != adopted.revision:
         changes.append('it was changed')
-    if [entry.stage for entry in found.state.record] != [credentials.ADOPTED]:
+    if [entry.stage for entry in found.state.record] != [credentials.APPLIED]:
         changes.append('its credential was rotated')
     return [f'{change} since it was adopted' for change in changes] + list(
         busy(found))

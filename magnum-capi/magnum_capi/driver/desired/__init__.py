@@ -3,6 +3,6 @@
 
 :mod:`rows` reads Magnum's rows, :mod:`labels` users' labels; :mod:`spec` holds
 the result, :mod:`validation` and :mod:`upgrade` check it, :mod:`values` turns
-it into values for a chart of :mod:`charts`. :mod:`goal` is what the observed
-state is compared with.
+it into values for a chart of :mod:`charts`. :mod:`state` is what is recorded
+of it, :mod:`goal` what the observed state is compared with.
 """

@@ -21,6 +21,36 @@ PUBLISHED = 'openstack-cluster'
 
 
 @dataclasses.dataclass(frozen=True)
+class Chart:
+    """A chart, and where it comes from.
+
+    :param name: name in the repository, oci:// reference, or a path.
+    :param repository: URL, None for OCI and paths.
+    :param version: None for a path.
+    :param digest: of the content at a path that a cluster was made of, else
+        None.
+    """
+
+    name: str
+    repository: str | None = None
+    version: str | None = None
+    digest: str | None = None
+
+    @property
+    def is_path(self) -> bool:
+        return self.name.startswith('/')
+
+    @property
+    def is_oci(self) -> bool:
+        return self.name.startswith('oci://')
+
+    def __str__(self) -> str:
+        where = f' of {self.repository}' if self.repository else ''
+        version = f' {self.version}' if self.version else ''
+        return f'{self.name}{version}{where}'
+
+
+@dataclasses.dataclass(frozen=True)
 class Features:
     """What the driver must know about a chart.
 
@@ -38,11 +68,11 @@ class Features:
         certificates expire.
     :param reloader: whether the chart can restart addons that use the
         credential when it changes.
-    :param flag_until: first release of Kubernetes without a flag that the
-        chart gives API servers, so that they do not start (1.33 has no
-        --cloud-provider); None: the chart gives no such flag.
-    :param webhook_until: first release that cannot create a control plane
-        with Keystone's webhook; None: all can.
+    :param outdated: whether it may only stay where it is. Its API servers have
+        a flag that Kubernetes 1.33 does not (``--cloud-provider``, before
+        0.15.0), or wait for Keystone's webhook, which runs in the cluster
+        that waits for them (since 1.29; pull request 600 of
+        capi-helm-charts).
     """
 
     allowed_cidrs: tuple[str, ...]
@@ -54,9 +84,11 @@ class Features:
     expiry: bool = False
     server_groups: bool = True
     reloader: bool = False
-    flag_until: tuple[int, int] | None = None
-    webhook_until: tuple[int, int] | None = None
+    outdated: bool = False
 
+
+#: The oldest version for new clusters and upgrades.
+_PRESENT = '0.16.1'
 
 #: The version of openstack-cluster that introduced each feature. Older ones
 #: make objects of infrastructure.cluster.x-k8s.io/v1alpha7, which the provider
@@ -64,10 +96,8 @@ class Features:
 _SINCE: tuple[tuple[str, dict[str, typing.Any]], ...] = (
     ('0.11.0', {'allowed_cidrs': ('allowedCidrs',),
                 'dashboard': 'kubernetesDashboard', 'ingress': ('nginx',),
-                'dns_inside': True, 'autoscale_min': 1,
-                'flag_until': (1, 33), 'webhook_until': (1, 29)}),
-    ('0.15.0', {'flag_until': None}),
-    ('0.16.1', {'webhook_until': None}),
+                'dns_inside': True, 'autoscale_min': 1, 'outdated': True}),
+    (_PRESENT, {'outdated': False}),
     ('0.17.0', {'reloader': True}),
     ('0.20.0', {'dashboard': None}),
     ('0.23.0', {'ingress': ('nginx', 'traefik')}),
@@ -155,28 +185,15 @@ def refusals(labels: label_rules.Labels,
     return tuple(found)
 
 
-def unfit(chart: Features, labels: label_rules.Labels, kubernetes: str,
-          creating: bool) -> tuple[str, ...]:
-    """Why a control plane of this chart would never be ready.
+def unfit(chart: Features) -> tuple[str, ...]:
+    """Why a control plane of this chart might never be ready.
 
     For a chart that is chosen now, not for that of a running cluster.
-
-    :param kubernetes: version of the control plane.
     """
-    release = versions.parse(kubernetes).release
-    shown = '.'.join(map(str, release))
-    found = []
-    if chart.flag_until and release >= chart.flag_until:
-        found.append(f'API servers of Kubernetes {shown} do not start with '
-                     'this version of the chart, only with a newer one')
-    if (creating and labels.keystone_auth_enabled and chart.webhook_until
-            and release >= chart.webhook_until):
-        # kubeadm waits for the API server, and that for a webhook which runs
-        # in the cluster (capi-helm-charts, pull request 600).
-        found.append('label keystone_auth_enabled: no cluster of Kubernetes '
-                     f'{shown} can be created with it and this version of '
-                     'the chart')
-    return tuple(found)
+    if not chart.outdated:
+        return ()
+    return (f'this version of the chart can only be kept; {_PRESENT} is the '
+            'oldest for new clusters and upgrades',)
 
 
 def _version(name: str, version: str) -> versions.Version:

@@ -38,6 +38,16 @@ class Served:
         return max([self.last, *(minor for minor, since in self.later.items()
                                  if patch >= since)])
 
+    def range(self, first: int, patch: int) -> str:
+        """The minors from one to the newest that a patch release serves."""
+        return f'1.{first} to 1.{self.newest(patch)}'
+
+    def has(self, first: int, patch: int, minor: int) -> bool:
+        """Whether a minor is one of these, or may be for all we know."""
+        return first <= minor and (
+            minor <= self.newest(patch)
+            or self.patch is not None and patch > self.patch)
+
 
 _TABLE = {
     (1, 9): Served(26, 28, 31, {32: 1}),
@@ -59,12 +69,12 @@ def refusal(core: str | None, kubernetes: str) -> str:
     if known is None:
         return ''
     release, served, version = known
-    newest = served.newest(release.patch)
-    if served.first <= version.minor and not _is_too_new(known):
+    if served.has(served.first, release.patch, version.minor):
         return ''
     text = (f'Kubernetes {version} is not served by the installed Cluster API '
-            f'{release}, which serves 1.{served.first} to 1.{newest}: choose '
-            'an image of one of these')
+            f'{release}, which serves '
+            f'{served.range(served.first, release.patch)}: choose an image of '
+            'one of these')
     if version.minor < served.first:
         return text
     text += ', or have the operator upgrade Cluster API'
@@ -83,10 +93,11 @@ def management_refusal(core: str | None, kubernetes: str) -> str:
     if known is None:
         return ''
     release, served, version = known
-    if served.management <= version.minor and not _is_too_new(known):
+    if served.has(served.management, release.patch, version.minor):
         return ''
-    return (f'Cluster API {release} runs on Kubernetes 1.{served.management} '
-            f'to 1.{served.newest(release.patch)}, not on {version}')
+    return (f'Cluster API {release} runs on Kubernetes '
+            f'{served.range(served.management, release.patch)}, not on '
+            f'{version}')
 
 
 def served_by(core: str | None) -> str:
@@ -95,8 +106,7 @@ def served_by(core: str | None) -> str:
         return ''
     release = versions.parse(core or '')
     served = _TABLE.get(release.release)
-    return served and (
-        f'1.{served.first} to 1.{served.newest(release.patch)}') or ''
+    return served.range(served.first, release.patch) if served else ''
 
 
 _Known: typing.TypeAlias = tuple[versions.Version, Served, versions.Version]
@@ -108,9 +118,3 @@ def _known(core: str | None, kubernetes: str) -> _Known | None:
     release, version = versions.parse(core or ''), versions.parse(kubernetes)
     served = _TABLE.get(release.release)
     return (release, served, version) if served else None
-
-
-def _is_too_new(known: _Known) -> bool:
-    release, served, version = known
-    return version.minor > served.newest(release.patch) and (
-        served.patch is None or release.patch <= served.patch)

@@ -16,6 +16,7 @@ import hashlib
 import json
 import typing
 
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import spec as spec_model
@@ -64,19 +65,6 @@ _FIXED_OF_CLASS = ('availabilityZone', 'fstype', 'parameters', 'provisioner',
 
 
 @dataclasses.dataclass(frozen=True)
-class ChartPin:
-    """A chart; see config.Chart.
-
-    :param digest: of a chart that is a path, else None.
-    """
-
-    name: str
-    repository: str | None = None
-    version: str | None = None
-    digest: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class Kept:
     """The chart and values of a cluster, and what they were made from.
 
@@ -91,7 +79,7 @@ class Kept:
     """
 
     values: _AnyValues
-    chart: ChartPin | None = None
+    chart: charts.Chart | None = None
     template: str = ''
     default_labels: typing.Mapping[str, str] | None = None
     images: typing.Mapping[str, spec_model.Image] = dataclasses.field(
@@ -133,6 +121,14 @@ def flavors(values: _AnyValues) -> dict[str, str]:
              **{group['name']: group for group in groups(values)}}
     return {name: part['machineFlavor'] for name, part in parts.items()
             if part.get('machineFlavor')}
+
+
+def images(values: _AnyValues) -> dict[str, tuple[str, str]]:
+    """Ids of images and Kubernetes versions, by names of node groups."""
+    image, version = _IMAGE
+    return {group['name']: (group.get(image) or values[image],
+                            group.get(version) or values[version])
+            for group in groups(values)}
 
 
 def networks(values: _AnyValues) -> spec_model.Networks:
@@ -308,14 +304,14 @@ def load(found: collections.abc.Mapping[str, typing.Any] | None
         return None
     known = _known(Kept, found)
     if known.get('chart'):
-        known['chart'] = ChartPin(**_known(ChartPin, known['chart']))
+        known['chart'] = charts.Chart(**_known(charts.Chart, known['chart']))
     known['images'] = {
         name: spec_model.Image(**_known(spec_model.Image, image))
         for name, image in known.get('images', {}).items()}
     return Kept(**known)
 
 
-def _known(kind: type[Kept | ChartPin | spec_model.Image],
+def _known(kind: type[Kept | charts.Chart | spec_model.Image],
            found: typing.Mapping[str, typing.Any]) -> _Values:
     fields = {field.name for field in dataclasses.fields(kind)}
     return {key: value for key, value in found.items() if key in fields}

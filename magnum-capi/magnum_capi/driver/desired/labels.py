@@ -80,9 +80,6 @@ class Labels:
         'Kubernetes version. It comes from the image; a label with another '
         'version is refused.', Scope.TEMPLATE,
         capi='determines the version, default v1.25.3')
-    capi_helm_chart_name: str | None = _label(
-        label_types.Name(), None,
-        'Helm chart, one that the operator allows.', Scope.TEMPLATE)
     capi_helm_chart_version: str | None = _label(
         label_types.ChartVersion(), None,
         'Version of the Helm chart, one that the operator allows.',
@@ -134,7 +131,7 @@ class Labels:
             'a registry with a path, like registry.example.org/kubernetes'),
         None, 'Registry for images of the control plane instead of '
         'registry.k8s.io; CoreDNS is expected there as coredns. For all other '
-        'images the operator can configure mirrors (registries_file).',
+        "images an operator's overlay can set mirrors (registryMirrors).",
         capi='also of all addons')
     audit_log_enabled: bool = _label(
         label_types.Bool(), False,

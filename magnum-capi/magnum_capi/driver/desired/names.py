@@ -148,16 +148,10 @@ def server_group(release: str, key: str) -> str:
     return f'{release}-{key}'
 
 
-def registries(release: str, digest: str) -> str:
-    """Name of a Secret with the nodes' files for image registries.
-
-    :param digest: of its content.
-    """
-    return f'{release}-registries-{digest}'
-
-
 def proxies(release: str, digest: str) -> str:
     """Name of a Secret with a file that contains passwords of proxies.
+
+    :param digest: of its content.
 
     Another file has another name, so that nodes are replaced.
     """

@@ -8,7 +8,6 @@ from a request: requests get lost and overtake each other, rows do not.
 """
 
 import dataclasses
-import datetime
 import hashlib
 import json
 import types
@@ -18,6 +17,7 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
+from magnum_capi.driver.desired import state as state_module
 
 MASTER = goal.MASTER
 
@@ -31,46 +31,6 @@ _UNKNOWN = 'unknown'
 
 #: Image id and Kubernetes version by a node group's uuid; see state.State.
 Held: typing.TypeAlias = typing.Mapping[str, tuple[str, str]]
-
-
-class State(typing.Protocol):
-    """The part of state.State that is needed here; a higher layer has it."""
-
-    @property
-    def operation(self) -> str:
-        """CREATE, UPDATE, DELETE, or nothing."""
-
-    @property
-    def since(self) -> datetime.datetime | None:
-        """When the operation began."""
-
-    @property
-    def applied(self) -> frozenset[str]:
-        """Uuids of node groups."""
-
-    @property
-    def kept(self) -> kept_module.Kept | None:
-        """The last values of the cluster."""
-
-    @property
-    def values(self) -> typing.Mapping[str, typing.Any]:
-        """The same without what they were made from; may be empty."""
-
-    @property
-    def failing(self) -> typing.Mapping[str, datetime.datetime]:
-        """What is seen to fail, and since when."""
-
-    @property
-    def progress(self) -> goal.Progress | None:
-        """Of the operation."""
-
-    @property
-    def sizes(self) -> typing.Mapping[str, int]:
-        """Of node groups by uuid."""
-
-    @property
-    def held(self) -> Held:
-        """What node groups keep."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +115,7 @@ class Rows:
             sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def desired_digest(self, state: State) -> str:
+    def desired_digest(self, state: state_module.State) -> str:
         """Digest of the release that the rows ask for; see kept.Kept.digest.
 
         A request may have been lost before its values were recorded: then no
@@ -167,7 +127,7 @@ class Rows:
             return kept.digest
         return _UNKNOWN
 
-    def requested_sizes(self, state: State) -> dict[str, int]:
+    def requested_sizes(self, state: state_module.State) -> dict[str, int]:
         """Sizes of autoscaled groups that may be requested only in the rows.
 
         Call this for an operation that is not in the state. If anything else
@@ -189,7 +149,7 @@ class Rows:
             self.operation == 'CREATE' and not self.cluster.create_timeout)
         return minutes if limited else 0.0
 
-    def wanted(self, state: State, *, patience: float = 0.0,
+    def wanted(self, state: state_module.State, *, patience: float = 0.0,
                limit: float = 0.0) -> goal.DesiredCluster:
         """The desired state to compare a snapshot with.
 
@@ -218,7 +178,7 @@ class Rows:
             addons=kept_module.has_addons(state.values),
             digest=None if deleting else self.desired_digest(state))
 
-    def _group(self, group: typing.Any, state: State,
+    def _group(self, group: typing.Any, state: state_module.State,
                autoscaled: typing.Container[str]) -> goal.DesiredGroup:
         asked = state.sizes.get(group.uuid)
         key = self.naming.node_group(group.uuid)

@@ -73,23 +73,6 @@ class Proxies:
 
 
 @dataclasses.dataclass(frozen=True)
-class Registries:
-    """Registries of container images, for nodes.
-
-    :param mirrors: URLs by host, in order.
-    :param authorities: hosts whose CA certificates are in the Secret.
-    :param log_ins: whether the Secret has logins.
-    :param secret: its name, None: there is none.
-    """
-
-    mirrors: typing.Mapping[str, tuple[str, ...]] = dataclasses.field(
-        default_factory=dict)
-    authorities: tuple[str, ...] = ()
-    log_ins: bool = False
-    secret: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class NodeGroupSpec:
     """A group of worker nodes.
 
@@ -167,7 +150,6 @@ class ClusterSpec:
     keypair: str | None = None
     floating_ip_enabled: bool = True
     proxies: Proxies = Proxies()
-    registries: Registries = Registries()
     volumes: Volumes = Volumes()
     auth_url: str | None = None
     management_cidrs: tuple[str, ...] = ()

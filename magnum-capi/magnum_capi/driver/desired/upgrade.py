@@ -10,6 +10,7 @@ problems at once.
 """
 
 import dataclasses
+import types
 import typing
 
 from magnum_capi.driver.desired import cluster_api
@@ -27,59 +28,22 @@ _KUBELET_MINORS_SINCE = (1, 28)
 #: upgrade order": skipping minor versions is unsupported; so is kubeadm).
 STEP = 1
 
-#: Statuses of Glance images that can be booted.
-_READY = ('active',)
-
-
-@dataclasses.dataclass(frozen=True)
-class Image:
-    """What upgrades need to know about an image.
-
-    :param status: of Glance, ``active`` ...; None when there is no such
-        image.
-    :param kube_version: its property, None when it has none.
-    """
-
-    id: str
-    status: str | None
-    kube_version: str | None
-
 
 @dataclasses.dataclass(frozen=True)
 class Template:
-    """What upgrades need to know about a cluster template.
+    """A cluster template, and what its row does not say.
 
+    :param row: Magnum's.
     :param driver: name of the driver that serves it, even if Magnum selects
         it by the type of cluster; None when there is none.
-    :param kube_tag: its label, None when it has none.
+    :param kube_version: property of its image, None when it has none.
+    :param problem: why its image cannot be used; empty: it can.
     """
 
+    row: typing.Any
     driver: str | None
-    image: Image
-    coe: str = 'kubernetes'
-    server_type: str = 'vm'
-    cluster_distro: str | None = None
-    network_driver: str | None = None
-    external_network_id: str | None = None
-    fixed_network: str | None = None
-    fixed_subnet: str | None = None
-    tls_disabled: bool | None = None
-    kube_tag: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """A node group of the cluster.
-
-    :param kube_version: that its machines run or should run; None when
-        unknown.
-    :param pinned: whether it has its own image, which an upgrade of the
-        cluster does not change.
-    """
-
-    name: str
     kube_version: str | None
-    pinned: bool = False
+    problem: str = ''
 
 
 #: Fields of templates that an existing cluster cannot change, and why. Without
@@ -97,21 +61,22 @@ FIXED = {
 
 
 def refusals(present: Template, target: Template, running: str | None,
-             groups: typing.Iterable[Group] = (),
+             pinned: typing.Mapping[str, str] = types.MappingProxyType({}),
              core: str | None = None) -> list[str]:
     """Why a cluster cannot be upgraded; empty when it can.
 
     :param present: the cluster's present template.
     :param target: the template to upgrade to.
     :param running: version of its control plane, None when unknown.
-    :param groups: all groups of workers.
+    :param pinned: Kubernetes versions of node groups with their own image,
+        which an upgrade of the cluster does not change, by their names.
     :param core: version of Cluster API, None when unknown.
     :returns: one text per problem.
     """
     return [
         *_fixed(present, target),
         *_image(target),
-        *_versions(present, target, running, groups, core),
+        *_versions(present, target, running, pinned, core),
     ]
 
 
@@ -142,7 +107,8 @@ def skew(control_plane: str, workers: str) -> str:
 def _fixed(present: Template, target: Template) -> list[str]:
     found = []
     for field, why in FIXED.items():
-        old, new = getattr(present, field), getattr(target, field)
+        old, new = (template.driver if field == 'driver' else getattr(
+            template.row, field) for template in (present, target))
         if old != new:
             found.append(
                 f'{field} cannot change from {_quote(old)} to {_quote(new)}: '
@@ -151,45 +117,40 @@ def _fixed(present: Template, target: Template) -> list[str]:
 
 
 def _image(target: Template) -> list[str]:
-    image = target.image
-    if image.status is None:
-        return [f'image {image.id} of the template does not exist']
-    found = []
-    if image.status not in _READY:
-        found.append(f'image {image.id} of the template is {image.status}, '
-                     'not active')
-    if not image.kube_version:
-        found.append(f'image {image.id} of the template has no property '
-                     'kube_version')
-    elif target.kube_tag and not _same(target.kube_tag, image.kube_version):
-        found.append(f'the label kube_tag of the template says '
-                     f'{target.kube_tag}, but its image {image.id} has '
-                     f'kube_version {image.kube_version}')
-    return found
+    version, tag = target.kube_version, (target.row.labels or {}).get(
+        'kube_tag')
+    if target.problem:
+        return [f'the template: {target.problem}']
+    if not version:
+        return [f'image {target.row.image_id} of the template has no property '
+                'kube_version']
+    if tag and not _same(tag, version):
+        return [f'the label kube_tag of the template says {tag}, but its '
+                f'image {target.row.image_id} has kube_version {version}']
+    return []
 
 
 def _versions(present: Template, target: Template, running: str | None,
-              groups: typing.Iterable[Group],
+              pinned: typing.Mapping[str, str],
               core: str | None) -> list[str]:
-    new_text = target.image.kube_version
-    old_text = running or present.image.kube_version
+    new_text = target.kube_version
+    old_text = running or present.kube_version
     if not new_text:
         return []
     try:
         new = versions.parse(new_text)
     except ValueError as problem:
-        return [f'kube_version of image {target.image.id}: {problem}']
+        return [f'kube_version of image {target.row.image_id}: {problem}']
     found = []
     if old_text:
         found += _step(old_text, new)
     if not old_text or not _same(old_text, new_text):
         found += filter(None, [cluster_api.refusal(core, new_text)])
-    for group in groups:
-        if group.pinned and group.kube_version:
-            why = skew(new_text, group.kube_version)
-            if why:
-                found.append(f'node group {group.name}: {why}; upgrade or '
-                             'remove it first')
+    for name, version in pinned.items():
+        why = skew(new_text, version)
+        if why:
+            found.append(
+                f'node group {name}: {why}; upgrade or remove it first')
     return found
 
 

@@ -20,7 +20,6 @@ from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
-from magnum_capi.driver.desired import registries
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
 from magnum_capi import errors
@@ -98,22 +97,12 @@ def values(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
     if etcd:
         result['etcd'] = {'blockDevice': etcd}
     result |= _kube_network(spec, labels) | _oidc(labels)
-    mirrors = spec.registries.mirrors
-    if mirrors or spec.registries.secret:
-        if not chart.kubeadm:
-            raise errors.UsageError(
-                'registries_file: this chart has no value for registries')
-        if mirrors:
-            result['registryMirrors'] = {
-                host: list(urls) for host, urls in mirrors.items()}
-    files = registries.kubeadm(spec.registries, spec.image.os_distro)
     proxies = node_files.proxies(spec, labels)
     for part, config in (('controlPlane', kubeadm.control_plane(labels)),
                          ('nodeGroupDefaults', kubeadm.nodes(labels))):
         if proxies:
             config = merging.merged(
                 config, proxies.kubeadm(), (part, 'kubeadmConfigSpec'))
-        config = merging.merged(config, files, (part, 'kubeadmConfigSpec'))
         if config:
             result[part]['kubeadmConfigSpec'] = config
     for name, overlay in overlays:

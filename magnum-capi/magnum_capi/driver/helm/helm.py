@@ -27,6 +27,7 @@ import threading
 import typing
 
 from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi import errors
@@ -59,7 +60,7 @@ _PASSED = frozenset((
 
 #: Values of a chart.
 Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
-Chart: typing.TypeAlias = config.Chart
+Chart: typing.TypeAlias = charts.Chart
 
 
 @functools.cache

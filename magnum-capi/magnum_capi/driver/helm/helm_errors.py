@@ -28,16 +28,13 @@ class HelmFailed(errors.MagnumCapiError):
         self.reason = reason
 
 
-class ChartRefused(HelmFailed):
-    """The chart does not accept the values. A retry would not help."""
+class HelmDisturbed(HelmFailed):
+    """A transient error: a retry may help.
 
-
-class ChartUnavailable(HelmFailed):
-    """The chart could not be fetched or read."""
-
-
-class ChartUnreachable(ChartUnavailable):
-    """The repository of the chart did not answer, or has an error."""
+    The management cluster or the repository of the chart did not answer,
+    another operation on the release was in progress, or helm did not come to
+    its end.
+    """
 
 
 class VersionGone(HelmFailed):
@@ -47,57 +44,54 @@ class VersionGone(HelmFailed):
     """
 
 
-class HelmBusy(HelmFailed):
-    """Another operation on the release is in progress, or died."""
+class _Sign(typing.NamedTuple):
+    """What a message of helm means.
+
+    :param shown: to the owner of the cluster, instead of words of the
+        network; None: helm's reason.
+    """
+
+    kind: type[HelmFailed]
+    shown: str | None
+    pattern: re.Pattern[str]
 
 
-class HelmUnreachable(HelmFailed):
-    """Helm got no answer from the management cluster."""
+_NOT_FETCHED = 'the chart could not be fetched'
 
-
-class HelmDisturbed(HelmFailed):
-    """The management cluster had a transient error while helm worked."""
-
-
-class HelmKilled(HelmFailed):
-    """A signal ended helm, for example when the machine was out of memory."""
-
-
-class HelmTimeout(HelmFailed):
-    """Helm did not end in time and was killed."""
-
-
-#: Patterns of helm 3's errors, most specific first.
-_SIGNS: tuple[tuple[type[HelmFailed], re.Pattern[str]], ...] = (
-    (HelmBusy, re.compile(
+#: The meanings of helm 3's errors, most specific first.
+_SIGNS = (
+    _Sign(HelmDisturbed, None, re.compile(
         r'another operation \(install/upgrade/rollback\) is in progress'
         r'|release: already exists|cannot re-use a name')),
-    (ChartRefused, re.compile(
+    # The chart does not accept the values.
+    _Sign(HelmFailed, None, re.compile(
         r'execution error at \(|don\'t meet the specifications of the schema'
         r'|error calling (include|fail|required)|YAML parse error on'
         r'|admission webhook|is invalid: |strict decoding error')),
-    (ChartUnavailable, re.compile(
+    _Sign(HelmFailed, _NOT_FETCHED, re.compile(
         r'not a valid chart repository|chart .* not found'
         r'|failed to (download|fetch|do request)|repo .* not found'
         r'|"FetchReference"'
         r'|path .* not found|Chart\.yaml file is missing'
         r'|missing in charts/ directory|no cached repo found')),
-    (HelmUnreachable, re.compile(
-        r'cluster unreachable|connection refused|i/o timeout'
-        r'|TLS handshake timeout|no route to host|no such host'
-        r'|context deadline exceeded|server was unable to return'
-        r'|x509: |EOF$|Unauthorized$|ServiceUnavailable'
-        # The connection broke while helm was at work.
-        r'|connection reset by peer|broken pipe|unexpected EOF'
-        r'|http2: (client connection lost|server sent GOAWAY)')),
+    _Sign(HelmDisturbed, 'helm got no answer of the management cluster',
+          re.compile(
+              r'cluster unreachable|connection refused|i/o timeout'
+              r'|TLS handshake timeout|no route to host|no such host'
+              r'|context deadline exceeded|server was unable to return'
+              r'|x509: |EOF$|Unauthorized$|ServiceUnavailable'
+              # The connection broke while helm was at work.
+              r'|connection reset by peer|broken pipe|unexpected EOF'
+              r'|http2: (client connection lost|server sent GOAWAY)')),
     # Kubernetes' messages for 409, 429, 500 and 503 (apimachinery,
     # pkg/api/errors/errors.go; apiserver, pkg/registry/generic/registry).
-    (HelmDisturbed, re.compile(
+    _Sign(HelmDisturbed, None, re.compile(
         r'the object has been modified|[Tt]oo many requests'
         r'|Internal error occurred|has prevented the request from succeeding'
         r'|unable to handle the request'
         # Those of etcd (etcd, api/v3rpc/rpctypes/error.go) are passed on.
         r'|etcdserver: |raft proposal dropped')),
+    _Sign(HelmFailed, None, re.compile('')),
 )
 
 #: Why a chart could not be fetched now (helm 3, pkg/getter/httpgetter.go, and
@@ -125,13 +119,6 @@ _CALLS = re.compile(r'^helm\.go:[0-9]+: .*', re.MULTILINE | re.DOTALL)
 #: The objects that "helm uninstall" could not delete.
 _UNDELETED = re.compile(
     r'uninstall: Failed to delete release: \[([\s\S]*?)\]$', re.MULTILINE)
-
-#: What is shown instead of words of the network.
-_SHOWN = {
-    HelmUnreachable: 'helm got no answer of the management cluster',
-    ChartUnavailable: 'the chart could not be fetched',
-    ChartUnreachable: 'the repository of the chart does not answer',
-}
 
 
 def reason_of(output: str) -> str:
@@ -165,35 +152,36 @@ def _said(output: str) -> str:
 def failure(command: str, failed: errors.CommandFailed) -> HelmFailed:
     """The typed error for a failed command. Drops argv, which has paths."""
     if failed.returncode is None or failed.returncode in (124, 137):
-        return HelmTimeout(
+        return HelmDisturbed(
             f'helm {command} did not end in time',
             reason='helm did not end in time', elapsed=failed.elapsed)
     if failed.returncode < 0:
-        return HelmKilled(f'helm {command} was killed',
-                          reason='helm was killed', elapsed=failed.elapsed)
-    reason, kind = reason_of(failed.output), _kind(failed.output)
-    shown = _SHOWN.get(kind, reason)
+        return HelmDisturbed(
+            f'helm {command} was killed', reason='helm was killed',
+            elapsed=failed.elapsed)
+    reason, sign = reason_of(failed.output), _sign(failed.output)
+    shown = sign.shown or reason
     unserved = _UNSERVED.search(reason)
-    if kind is HelmFailed and unserved:
+    if sign.kind is HelmFailed and unserved:
         shown = (f'the chart makes a {unserved[1]} of {unserved[2]}, which '
                  'the management cluster does not serve; its operator must '
                  'choose a newer chart, or install the provider of that kind')
-    return kind(f'helm {command} failed', reason=shown,
-                where=reason if shown != reason else None,
-                elapsed=failed.elapsed)
+    return sign.kind(f'helm {command} failed', reason=shown,
+                     where=reason if shown != reason else None,
+                     elapsed=failed.elapsed)
 
 
 def recorded(description: str) -> str:
     """The reason in helm's description of a failed revision, in one line."""
-    return _SHOWN.get(_kind(description), reason_of(description))
+    return _sign(description).shown or reason_of(description)
 
 
-def _kind(output: str) -> type[HelmFailed]:
+def _sign(output: str) -> _Sign:
     if _VERSION_GONE.search(output):
-        return VersionGone
+        return _Sign(VersionGone, None, _VERSION_GONE)
     said = _said(output).rpartition('Error: ')[2].strip()
-    kind = next((kind for kind, sign in _SIGNS if sign.search(said)),
-                HelmFailed)
-    if kind is ChartUnavailable and _NO_REPOSITORY.search(said):
-        return ChartUnreachable
-    return kind
+    found = next(sign for sign in _SIGNS if sign.pattern.search(said))
+    if found.shown == _NOT_FETCHED and _NO_REPOSITORY.search(said):
+        return _Sign(HelmDisturbed, 'the repository of the chart does not '
+                     'answer', _NO_REPOSITORY)
+    return found

@@ -1,7 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Secrets of a cluster and their rotation.
-
-:mod:`credentials` decides the steps of an application credential's life,
-:mod:`rotation` takes them. :mod:`state` records them, in a Secret of
-:mod:`vault`.
-"""
+"""Secrets of a cluster: those of Keystone, and those in Kubernetes."""

@@ -8,12 +8,52 @@ the user, and when the user loses any of its roles.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
+import tempfile
 
+from keystoneauth1 import exceptions as keystone_exceptions
+from keystoneauth1.identity import v3
+from keystoneauth1 import session as keystone_session
 from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.keys import delegation
+from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.keys import vault
+
+#: Roles that are never delegated, whatever an operator allows.
+FORBIDDEN = frozenset(('admin',))
+
+#: Longest name that Keystone accepts (keystone/api/validation/
+#: parameter_types.py); descriptions have the same limit here.
+_MAX_TEXT = 255
+
+
+@dataclasses.dataclass(frozen=True)
+class User:
+    """The user whose token is available.
+
+    :param id: in Keystone; None: only Magnum's own token.
+    :param roles: names of the token's roles in the project.
+    """
+
+    id: str | None = None
+    roles: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """How clusters access the cloud.
+
+    :param auth_url: of Keystone, for clusters; None: not in the catalog.
+    :param cacert: PEM text; None if certificates are not verified.
+    """
+
+    auth_url: str | None
+    cacert: str | None
+    region: str | None = None
+    interface: str = 'public'
+    verify: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +82,8 @@ def create(cloud: services.Services, user_id: str, name: str,
     :raises services.NotUsable: the user has no allowed role.
     :raises services.Conflict: the user has one of this name.
     """
-    roles = delegation.roles(has, allowed)
-    if not roles:
+    given = roles(has, allowed)
+    if not given:
         raise services.NotUsable(
             'The user has no role that a cluster may have',
             last_seen='roles ' + (', '.join(sorted(has)) or 'none'),
@@ -51,7 +91,7 @@ def create(cloud: services.Services, user_id: str, name: str,
     with services.asking(f'the application credential {name}'):
         made = cloud.proxy('identity').create_application_credential(
             user_id, name, description=description, unrestricted=False,
-            roles=[{'name': role} for role in roles])
+            roles=[{'name': role} for role in given])
     return Credential(made.id, made.name, made.secret)
 
 
@@ -96,3 +136,85 @@ def delete(cloud: services.Services, user_id: str,
         except sdk_exceptions.NotFoundException:
             return False
     return True
+
+
+def name(cluster_uuid: str, token: str) -> str:
+    """Name of a credential in Keystone.
+
+    :param token: random; names are unique for a user.
+    """
+    return f'magnum-{cluster_uuid}-{token}'
+
+
+def description(cluster_name: str | None, cluster_uuid: str) -> str:
+    """Description of a credential; its owner sees it in Keystone's list."""
+    text = (f'Magnum cluster {cluster_name or cluster_uuid}: used by the '
+            'cluster and its management cluster, removed with the cluster')
+    return text[:_MAX_TEXT]
+
+
+def roles(of_user: collections.abc.Iterable[str],
+          allowed: collections.abc.Iterable[str]) -> list[str]:
+    """Roles that a cluster's credential delegates.
+
+    :param of_user: names of the user's roles in the project.
+    :param allowed: names that an operator allows.
+    :returns: sorted; empty means that no credential can be created.
+
+    Policies compare names of roles without regard to case
+    (oslo_policy/_checks.py, RoleCheck), so this does, too.
+    """
+    permitted = {role.casefold() for role in allowed} - FORBIDDEN
+    return sorted({role for role in of_user if role.casefold() in permitted})
+
+
+def auth(data: vault.Data) -> v3.ApplicationCredential | None:
+    """The credential of a cluster, for a session; None: there is none."""
+    found = vault.auth(data)
+    return v3.ApplicationCredential(**found) if found else None
+
+
+def check(data: vault.Data, cacert: str | None,
+          timeout: float) -> str:
+    """Ask Keystone, as the cluster does, whether its credential is valid.
+
+    :param cacert: path of the CA certificates of the cloud, for a cluster
+        that has none.
+    :param timeout: seconds.
+    :returns: credentials.VALID, INVALID, UNTRUSTED or UNKNOWN.
+    """
+    found = auth(data)
+    if found is None:
+        return credentials.UNKNOWN
+    with _authorities(data, cacert) as verify:
+        session = keystone_session.Session(
+            auth=found, verify=verify, timeout=timeout)
+        try:
+            session.get_token()
+        except (keystone_exceptions.Unauthorized,
+                keystone_exceptions.NotFound):
+            return credentials.INVALID
+        except keystone_exceptions.SSLError as e:
+            # OpenSSL's text; TLS may also fail for want of an answer.
+            return (credentials.UNTRUSTED
+                    if 'certificate verify failed' in str(e)
+                    else credentials.UNKNOWN)
+        except keystone_exceptions.ClientException:
+            return credentials.UNKNOWN
+        return credentials.VALID
+
+
+@contextlib.contextmanager
+def _authorities(data: vault.Data, cacert: str | None
+                 ) -> collections.abc.Iterator[str | bool]:
+    """What a session verifies certificates with: a path, or whether."""
+    own = vault.cacert(data)
+    if not vault.verify(data):
+        yield False
+    elif own is None:
+        yield cacert or True
+    else:
+        with tempfile.NamedTemporaryFile('w', suffix='.pem') as file:
+            file.write(own)
+            file.flush()
+            yield file.name

@@ -18,8 +18,7 @@ import yaml
 
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
-from magnum_capi.driver.desired import registries
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.kube import client
 from magnum_capi.kube import kinds
 from magnum_capi.kube import lease
@@ -106,6 +105,11 @@ class Vault:
         return self._kube.get('Secret', self._namespace,
                               state_module.name(self._release))
 
+    @property
+    def credentials_name(self) -> str:
+        """Name of the Secret that the cluster reads."""
+        return names.credentials(self._release)
+
     def write_credentials(self, clouds: kinds.Object,
                           cacert: str | None) -> None:
         """Write the Secret that the cluster reads.
@@ -117,7 +121,7 @@ class Vault:
         if cacert is not None:
             texts[CACERT] = cacert
         self._kube.apply(self._secret(
-            names.credentials(self._release), texts))
+            self.credentials_name, texts))
 
     def write_cacert(self, data: Data, cacert: str) -> None:
         """Write that Secret with other CA certificates, and the same rest.
@@ -131,7 +135,7 @@ class Vault:
     def credentials(self) -> Data | None:
         """``data`` of that Secret, None when there is none."""
         found = self._kube.get('Secret', self._namespace,
-                               names.credentials(self._release))
+                               self.credentials_name)
         return found and dict(found.get('data') or {})
 
     def write_proxies(self, file: node_files.ProxyFile) -> None:
@@ -143,11 +147,6 @@ class Vault:
         if file.secret is not None:
             self._kube.apply(self._secret(
                 file.secret, {node_files.KEY: file.content}))
-
-    def write_registries(self, file: registries.File) -> None:
-        """Write files of nodes for registries; see :meth:`write_proxies`."""
-        if file.data and file.registries.secret is not None:
-            self._kube.apply(self._secret(file.registries.secret, file.data))
 
     def write_authorities(
             self, pairs: typing.Mapping[str, tuple[str, str]]) -> None:

@@ -43,13 +43,6 @@ def is_of(machine: kinds.Object, group: goal.DesiredGroup,
             == f'{wanted.name}-{group.key}')
 
 
-def image_id(template: kinds.Object | None) -> str | None:
-    """Id of the image in an OpenStackMachineTemplate, None: it has none."""
-    spec = conditions.spec(template or {}).get('template') or {}
-    found: str | None = (conditions.spec(spec).get('image') or {}).get('id')
-    return found
-
-
 def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
     """The existing machines of the control plane."""
     return [machine for machine in snapshot.machines

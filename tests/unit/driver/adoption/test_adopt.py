@@ -14,10 +14,10 @@ import yaml
 
 from magnum_capi.driver.adoption import adopt
 from magnum_capi.driver.adoption import rules
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi import errors
 from tests.unit.driver.operations import test_kept
@@ -25,7 +25,7 @@ from tests.unit.driver import small_world
 
 STACK = 'first-1-a2b3c4d5e6f7'
 OTHER = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
-CHART = config.Chart('openstack-cluster', 'https://charts.example',
+CHART = charts.Chart('openstack-cluster', 'https://charts.example',
                      '0.16.0')
 
 #: As magnum-capi-helm gives them.
@@ -66,7 +66,7 @@ class Base(test_kept.Base):
         self.before = lambda: None
 
     def adoption(self):
-        self.w.store.user = rotation.User()
+        self.w.store.user = app_credentials.User()
         return adopt.Adoption(
             self.w.runtime, self.rows, lambda project_id: self.w.store,
             self.name_driver)
@@ -95,7 +95,7 @@ class Base(test_kept.Base):
     def adopted(self):
         self.assertEqual((adopt.ADOPTED, ()), (
             (found := self.adopt()).kind, found.why))
-        self.w.store.user = rotation.User('u1', ('member',))
+        self.w.store.user = app_credentials.User('u1', ('member',))
 
     def world(self):
         return copy.deepcopy((
@@ -192,7 +192,7 @@ class ChartTest(Base):
         return path
 
     def shown(self, path):
-        self.configure(chart=config.Chart(str(path)))
+        self.configure(chart=charts.Chart(str(path)))
         return self.show()
 
     def test_same_version(self):

@@ -8,16 +8,16 @@ import types
 import testtools
 
 from magnum_capi.driver.adoption import rules
-from magnum_capi.driver.desired import kept
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state
+from magnum_capi.driver.desired import state
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
 STACK = 'one-a2b3c4d5e6f7'
 VALUES = {'nodeGroups': [{'name': 'default-worker', 'machineCount': 1}]}
-PIN = kept.ChartPin('openstack-cluster', 'https://charts.example', '0.16.0')
+PIN = charts.Chart('openstack-cluster', 'https://charts.example', '0.16.0')
 
 
 def group(uuid, name, role='worker', **fields):
@@ -142,7 +142,7 @@ class StateTest(testtools.TestCase):
             made.adopted.revision, made.adopted.driver))
         self.assertEqual((PIN, VALUES), (made.kept.chart, made.kept.values))
         entry = made.record[0]
-        self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'adopted'), (
+        self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'applied'), (
             entry.name, entry.id, entry.user_id, entry.stage))
         self.assertEqual({entry.name: 'geheim'}, dict(made.secrets))
         self.assertEqual(made, state.load(state.dump(made)))

@@ -5,6 +5,7 @@ import dataclasses
 
 import testtools
 
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import kept
 from magnum_capi.driver.desired import spec
 from tests.unit.driver.desired import test_values
@@ -159,15 +160,15 @@ class UpgradedTest(testtools.TestCase):
 class KeptTest(testtools.TestCase):
 
     def test_fields_of_another_version_are_left_out(self):
-        found = {**kept.dump(kept.Kept(FOUND, kept.ChartPin('c'))),
+        found = {**kept.dump(kept.Kept(FOUND, charts.Chart('c'))),
                  'colour': 'red'}
         found['chart']['colour'] = 'red'
-        self.assertEqual(kept.Kept(FOUND, kept.ChartPin('c')),
+        self.assertEqual(kept.Kept(FOUND, charts.Chart('c')),
                          kept.load(found))
 
     def test_digest_is_of_chart_and_values(self):
-        one = kept.Kept(FOUND, kept.ChartPin('c', None, '1.0.0'))
-        others = [dataclasses.replace(one, chart=kept.ChartPin(
+        one = kept.Kept(FOUND, charts.Chart('c', None, '1.0.0'))
+        others = [dataclasses.replace(one, chart=charts.Chart(
             'c', None, '1.0.1')), dataclasses.replace(one, values=resized())]
         self.assertEqual(3, len({found.digest for found in (one, *others)}))
         self.assertEqual(one.digest, dataclasses.replace(

@@ -6,13 +6,14 @@ import types
 
 import testtools
 
+from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state
+from magnum_capi.driver.desired import state
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import removal
@@ -28,7 +29,7 @@ class StateTest(testtools.TestCase):
         kept = state.State('UPDATE', objects.NOW, frozenset(('g',)),
                            (entry,), {'n': 'secret'}, 2, kept_module.Kept(
                                {'a': [1], 'nodeGroups': [{'name': 'g'}]},
-                               kept_module.ChartPin('c', None, '1.0.0'), 't',
+                               charts.Chart('c', None, '1.0.0'), 't',
                                {'l': 'true'},
                                {'u': spec.Image('i', 'v1.34.2', 'ubuntu')},
                                'd'),

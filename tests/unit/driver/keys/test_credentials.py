@@ -3,264 +3,220 @@
 """Application credentials: nothing leaks, and there is always a valid one."""
 
 import datetime
-import itertools
 import random
 
 import testtools
 
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import delegation
+from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import state as state_module
+from magnum_capi.driver import failures
+from magnum_capi.driver.keys import app_credentials
+from magnum_capi.driver.keys import vault
+from tests.unit.driver import base
 from tests.unit.driver import objects
+from tests.unit.driver import small_world
 
-NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.timezone.utc)
+APPLIED = credentials.APPLIED
 
 
 class Crash(Exception):
-    """The process that carries out steps dies here."""
+    """The process that makes and deletes credentials dies here."""
 
 
-class World:
-    """Keystone, the record, the cluster's Secret; and a process that dies.
+class LifeTest(base.TestCase):
+    """Keystone, the record, the Secret of the cluster; a process that dies.
 
     Every effect that another process could see is one tick; the process dies
     when ``ticks`` of them are over, right after the effect.
     """
 
-    def __init__(self, case):
-        self.case = case
-        self.keystone = {}
-        self.owners = {}
-        self.lost = 0
-        self.record = ()
-        self.applied = None
-        self.wish = credentials.KEEP
-        self.now = NOW
-        self.names = (f'name-{n}' for n in itertools.count())
-        self.ids = (f'id-{n}' for n in itertools.count())
-        self.ticks = None
-        self.effects = 0
-
-    def tick(self):
-        self.effects += 1
-        self.check()
-        if self.ticks is not None:
-            self.ticks -= 1
-            if self.ticks < 0:
-                raise Crash
-
-    def check(self):
-        known = {entry.id for entry in self.record}
-        names = {entry.name for entry in self.record}
-        for credential_id, name in self.keystone.items():
-            self.case.assertTrue(
-                credential_id in known or name in names,
-                f'{credential_id} is leaked: {self.record}')
-        if self.applied and self.wish == credentials.KEEP:
-            self.case.assertIn(self.applied, self.keystone)
-
-    def write(self, record):
-        self.record = record
-        self.tick()
-
-    def run(self, user='alice', most=100):
-        """Carry out steps until nothing is left to do; return the kinds."""
-        found, gone, kinds = {}, frozenset(), []
-        for _ in range(most):
-            step = credentials.next_step(credentials.State(
-                self.record, self.wish, self.now, user,
-                lambda: next(self.names), found, self.taken_up(), gone))
-            kinds.append(step.kind)
-            match step.kind:
-                case credentials.DONE:
-                    return kinds
-                case credentials.WAIT:
-                    self.now += datetime.timedelta(seconds=10)
-                case credentials.LOOK:
-                    found = {**found, step.entry.user_id: {
-                        name: credential_id for credential_id, name
-                        in self.keystone.items()
-                        if self.owners[credential_id] == step.entry.user_id}}
-                case credentials.MAKE:
-                    self.case.assertEqual(user, step.entry.user_id)
-                    self.case.assertNotIn(
-                        step.entry.name, self.keystone.values())
-                    credential_id = next(self.ids)
-                    self.keystone[credential_id] = step.entry.name
-                    self.owners[credential_id] = user
-                    self.tick()
-                    found = {}
-                    if self.lost:
-                        # Sent again on its way, and refused.
-                        self.lost -= 1
-                        continue
-                    self.write(credentials.made(
-                        self.record, step.entry, credential_id))
-                case credentials.APPLY:
-                    self.applied = step.entry.id
-                    self.tick()
-                    self.write(step.record)
-                case credentials.DELETE:
-                    self.keystone.pop(step.id, None)
-                    self.tick()
-                    gone |= {step.id}
-                case _:
-                    self.write(step.record)
-        self.case.fail(f'no end: {kinds}')
-
-    def taken_up(self):
-        return True
-
-    def rotate(self):
-        self.write(credentials.rotate(self.record))
-
-
-class LifeTest(testtools.TestCase):
-
     def setUp(self):
         super().setUp()
-        self.world = World(self)
+        self.ticks = None
+        self.ended = False
+        for owner, name in (
+                (small_world.Cloud, 'create_application_credential'),
+                (small_world.Cloud, 'delete_application_credential'),
+                (vault.Vault, 'write_state'),
+                (vault.Vault, 'write_credentials')):
+            self.patch(owner, name, self.ticking(getattr(owner, name)))
+        reconciler = self.reconciler()
+        self.w.runtime.kube.ensure_namespace(reconciler.namespace, {})
+        # Nobody else can have the lock.
+        reconciler.lock.check = lambda: None
+        self.vault, self.reconciler_ = reconciler.vault, reconciler
+
+    def ticking(self, method):
+        def ticked(*args, **kwargs):
+            result = method(*args, **kwargs)
+            self.check()
+            if self.ticks is not None:
+                self.ticks -= 1
+                if self.ticks < 0:
+                    raise Crash
+            return result
+        return ticked
+
+    def check(self):
+        state = self.vault.state()
+        known = {entry.id for entry in state.record}
+        names = {entry.name for entry in state.record}
+        for made, name in self.w.cloud.credentials.items():
+            self.assertTrue(made in known or name in names,
+                            f'{made} is leaked: {state.record}')
+        applied = self.applied()
+        if applied and not self.ended:
+            self.assertIn(applied, self.w.cloud.credentials)
+
+    def applied(self):
+        return vault.applied_id(self.vault.credentials() or {})
+
+    def run_once(self, user='alice'):
+        self.w.store.user = app_credentials.User(
+            user, ('member',) if user else ())
+        mine = self.reconciler_.ownership
+        if self.ended:
+            mine.remove(self.vault.state())
+            return None
+        return mine.settle(self.vault.state(), ())[1]
 
     def run_with_a_crash(self, ticks, user='alice'):
-        self.world.ticks = ticks
+        self.ticks = ticks
         try:
-            self.world.run(user)
+            self.run_once(user)
         except Crash:
             return True
         finally:
-            self.world.ticks = None
+            self.ticks = None
         return False
 
-    def test_the_name_is_recorded_before_keystone_is_asked(self):
-        kinds = self.world.run()
+    def rotate(self):
+        state = self.vault.state()
+        self.vault.write_state(state_module.with_record(
+            state, credentials.rotate(state.record)))
 
-        self.assertEqual(
-            [credentials.PLAN, credentials.LOOK, credentials.MAKE,
-             credentials.APPLY, credentials.ADOPT, credentials.DONE], kinds)
+    def finish(self, user='alice'):
+        """Until nothing is left to do; without addons, the time decides."""
+        self.configure(credential_bound=0)
+        self.reconciler_.runtime = self.w.runtime
+        self.assertIsNone(self.run_once(user))
+
+    def remove(self):
+        self.ended = True
+        self.run_once(None)
+        self.assertEqual({}, self.w.cloud.credentials)
+        self.assertEqual((), self.vault.state().record)
+        self.ended = False
 
     def test_a_crash_after_any_effect_leaks_nothing(self):
-        # B.4.14, B.4.15: the model checks after each effect.
+        # B.4.14, B.4.15: each effect is checked.
         lived = 0
-        for ticks in range(40):
-            self.world = World(self)
+        for ticks in range(12):
             crashed = self.run_with_a_crash(ticks)
-            self.world.run()
-            self.world.rotate()
+            self.finish()
+            self.rotate()
             crashed |= self.run_with_a_crash(ticks, 'bob')
-            self.world.run('bob')
-            self.assertEqual(1, len(self.world.keystone))
-            self.world.wish = credentials.REMOVE
+            self.finish('bob')
+            self.assertEqual({self.applied()}, set(self.w.cloud.credentials))
+            self.ended = True
             crashed |= self.run_with_a_crash(ticks)
-            self.world.run(None)
-            self.assertEqual({}, self.world.keystone)
-            self.assertEqual((), self.world.record)
+            self.remove()
+            self.vault.remove()
             lived += not crashed
-        self.assertGreater(lived, 10, 'crashes were never too late')
-        self.assertLess(lived, 40, 'there was no crash')
+        self.assertGreater(lived, 3, 'crashes were never too late')
+        self.assertLess(lived, 12, 'there was no crash')
 
     def test_crashes_and_rotations_in_any_order_leak_nothing(self):
-        for seed in range(300):
+        for seed in range(40):
             chance = random.Random(seed)
-            self.world = World(self)
             for _ in range(chance.randrange(1, 12)):
                 if chance.random() < 0.5:
-                    self.world.rotate()
-                self.world.lost = chance.randrange(2)
+                    self.rotate()
+                self.w.cloud.lost = chance.randrange(2)
                 self.run_with_a_crash(
                     chance.randrange(8), chance.choice(('alice', 'bob')))
-            self.world.run()
+            self.w.cloud.lost = 0
+            self.finish()
             self.assertEqual(
-                {self.world.applied}, set(self.world.keystone), seed)
-            self.world.wish = credentials.REMOVE
+                {self.applied()}, set(self.w.cloud.credentials), seed)
+            self.ended = True
             self.run_with_a_crash(chance.randrange(4), None)
-            self.world.run(None)
-            self.assertEqual({}, self.world.keystone, seed)
-            self.assertEqual((), self.world.record, seed)
+            self.remove()
+            self.vault.remove()
+
+    def test_nobody_but_the_user_can_make_one(self):
+        wait = self.run_once(None)
+
+        self.assertTrue(wait.long)
+        self.assertIn('must request a new', wait.reason)
+        e = self.assertRaises(
+            failures.Failed, self.reconciler_.ownership.ensure_credential,
+            self.vault.state())
+        self.assertEqual(wait.reason, e.what)
+
+    def test_what_another_user_planned_is_not_made(self):
+        self.run_with_a_crash(0, 'bob')
+        self.run_once()
+
+        entry, = self.vault.state().record
+        self.assertEqual(('alice', APPLIED), (entry.user_id, entry.stage))
+        self.assertEqual({entry.id: 'alice'}, self.w.cloud.owners)
 
 
-class StepTest(testtools.TestCase):
+class SettleTest(base.TestCase):
 
-    def state(self, *entries, **kwargs):
-        kwargs = {'wish': credentials.KEEP, 'now': NOW, 'user_id': 'alice',
-                  'fresh': lambda: 'fresh', **kwargs}
-        return credentials.State(entries, **kwargs)
+    def rotated(self, seconds, taken_up):
+        """What a rotation waits for; whether the old one is still there."""
+        ownership = self.reconciler().ownership
+        kept = state_module.State(record=(
+            credentials.Entry('old', 'u1', APPLIED, 'id-old', outgoing=True),
+            credentials.Entry('new', 'u1', APPLIED, 'id-new', applied_at=(
+                small_world.NOW - datetime.timedelta(seconds=seconds)))))
+        ownership._now = lambda: small_world.NOW
+        ownership._is_taken_up = lambda *_: taken_up
+        ownership._drop = lambda state, entry: state_module.with_record(
+            state, credentials.without(state.record, entry))
+        state, wait = ownership.settle(kept, ())
+        return wait and wait.long, len(state.record) == 2
+
+    def test_the_old_one_stays_until_the_new_one_is_taken_up(self):
+        # B.4.15
+        self.configure(credential_settle=30, credential_bound=900)
+        for seconds, taken_up, expected in (
+                (899, False, (False, True)), (900, False, (True, True)),
+                # Controllers get time to read it.
+                (29, True, (False, True)), (30, True, (None, False)),
+                # Where nothing can tell, the time decides.
+                (899, None, (False, True)), (900, None, (None, False))):
+            self.assertEqual(expected, self.rotated(seconds, taken_up),
+                             (seconds, taken_up))
+
+
+class RecordTest(testtools.TestCase):
 
     def entry(self, stage, **kwargs):
         kwargs = {'name': f'name-{stage}', 'user_id': 'alice',
                   'id': f'id-{stage}', **kwargs}
         return credentials.Entry(stage=stage, **kwargs)
 
-    def rotated(self, seconds, adopted):
-        return credentials.next_step(self.state(
-            self.entry(credentials.ADOPTED, outgoing=True),
-            self.entry(credentials.APPLIED, applied_at=(
-                NOW - datetime.timedelta(seconds=seconds))),
-            adopted=adopted))
-
-    def test_what_one_user_has_says_nothing_of_another(self):
-        retired = self.entry(credentials.RETIRED, id=None, user_id='bob')
-
-        step = credentials.next_step(
-            self.state(retired, found={'alice': {retired.name: 'other'}}))
-
-        self.assertEqual((credentials.LOOK, 'bob'),
-                         (step.kind, step.entry.user_id))
-
-    def test_nobody_but_the_user_can_make_one(self):
-        planned = self.entry(credentials.PLANNED, id=None)
-
-        step = credentials.next_step(
-            self.state(planned, found={'alice': {}}, user_id=None))
-
-        self.assertEqual(credentials.WAIT, step.kind)
-        self.assertIn('must request a new', step.reason)
-
-    def test_what_another_user_planned_is_not_made(self):
-        planned = self.entry(credentials.PLANNED, id=None, user_id='bob')
-
-        step = credentials.next_step(self.state(planned, found={'bob': {}}))
-
-        self.assertEqual(credentials.RETIRE, step.kind)
-
-    def test_the_old_one_stays_until_the_new_one_is_taken_up(self):
-        # B.4.15
-        wait, adopt = credentials.WAIT, credentials.ADOPT
-        for seconds, adopted, kind, overdue in (
-                (credentials.BOUND - 1, False, wait, False),
-                (credentials.BOUND, False, wait, True),
-                # Controllers get time to read it.
-                (credentials.SETTLE - 1, True, wait, False),
-                (credentials.SETTLE, True, adopt, False),
-                # Where nothing can tell, the time decides.
-                (credentials.BOUND - 1, None, wait, False),
-                (credentials.BOUND, None, adopt, False)):
-            step = self.rotated(seconds, adopted)
-            self.assertEqual((kind, overdue), (step.kind, step.overdue),
-                             (seconds, adopted))
-
-    def test_what_is_retired_is_not_asked_for_again(self):
-        record = (self.entry(objects.as_read(credentials.RETIRED)),
-                  self.entry(credentials.ADOPTED))
-
-        self.assertEqual([False, True], [
-            entry.outgoing for entry in credentials.rotate(record)])
-
     def test_in_use_is_the_last_that_was_applied(self):
-        record = (self.entry(credentials.ADOPTED),
-                  self.entry(credentials.APPLIED),
+        record = (self.entry(APPLIED, id='first'),
+                  self.entry(objects.as_read(APPLIED)),
                   self.entry(credentials.MADE))
 
         self.assertEqual('id-applied', credentials.in_use(record).id)
         self.assertIsNone(credentials.in_use(record[2:]))
 
-    def test_adoption_needs_the_secret_and_its_readers(self):
-        entry = self.entry(credentials.APPLIED)
+    def test_stages_of_earlier_drivers(self):
+        text = state_module.dump(state_module.State(record=(
+            self.entry('retired', id=None), self.entry('retired'),
+            self.entry('adopted', outgoing=True), self.entry('adopted'))))
 
         self.assertEqual(
-            [False, False, True, None],
-            [credentials.adopted('other', entry, (True, '')),
-             credentials.adopted(entry.id, entry, (False, 'why')),
-             credentials.adopted(entry.id, entry, (True, '')),
-             credentials.adopted(entry.id, entry, None)])
+            [('planned', True), (APPLIED, True), (APPLIED, True),
+             (APPLIED, False)], [
+                (entry.stage, entry.outgoing)
+                for entry in state_module.load(text).record])
 
 
 class DelegationTest(testtools.TestCase):
@@ -275,10 +231,11 @@ class DelegationTest(testtools.TestCase):
                 (['member', 'reader', 'load-balancer_member'], ['Member'],
                  ['member']),
                 (['member'], [], [])):
-            self.assertEqual(given, delegation.roles(has, allowed))
+            self.assertEqual(given, app_credentials.roles(has, allowed))
 
     def test_name_and_description(self):
-        self.assertEqual('magnum-uuid-1-x', delegation.name('uuid-1', 'x'))
+        self.assertEqual(
+            'magnum-uuid-1-x', app_credentials.name('uuid-1', 'x'))
         # What Keystone keeps.
-        self.assertEqual(255, len(delegation.description('x' * 300, 'u')))
-        self.assertIn('u-1', delegation.description(None, 'u-1'))
+        self.assertEqual(255, len(app_credentials.description('x' * 300, 'u')))
+        self.assertIn('u-1', app_credentials.description(None, 'u-1'))

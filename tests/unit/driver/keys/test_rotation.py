@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the hands of ``credentials`` do when an answer is lost; the check."""
+"""What becomes of a credential whose answer is lost; the check of one."""
 
 import base64
 import dataclasses
@@ -10,10 +10,9 @@ import fixtures
 from urllib3 import exceptions
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import delegation
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import fake_cloud
@@ -74,8 +73,8 @@ class LostAnswerTest(base.TestCase):
     def test_only_this_name_of_this_user_goes(self):
         others = {
             # The same user's: of another cluster, of this one, no driver's.
-            'id-a': (delegation.name('another', 'ab'), 'u1'),
-            'id-b': (delegation.name(small_world.CLUSTER, 'ab'), 'u1'),
+            'id-a': (app_credentials.name('another', 'ab'), 'u1'),
+            'id-b': (app_credentials.name(small_world.CLUSTER, 'ab'), 'u1'),
             'id-c': ('mine', 'u1')}
         for made, (name, user) in others.items():
             self.w.cloud.credentials[made] = name
@@ -130,8 +129,9 @@ class LostAnswerTest(base.TestCase):
             # Another conductor went on with the record, up to here.
             made = make(user_id, name, **kwargs)
             before = self.vault().state()
-            record = credentials.made(
-                before.record, before.record[-1], made.id)
+            record = credentials.changed(
+                before.record, before.record[-1], stage=credentials.MADE,
+                id=made.id)
             self.vault().write_state(
                 dataclasses.replace(before, record=record))
             return make(user_id, name, **kwargs)
@@ -155,7 +155,7 @@ class CheckTest(testtools.TestCase):
             'an-id', 'a-secret', auth_url=f'{fake.url}/identity/public/v3',
             region=None, interface='public', verify=True)
         text = yaml.safe_dump(clouds | changes).encode()
-        found = rotation.check(
+        found = app_credentials.check(
             {'clouds.yaml': base64.b64encode(text).decode()}, None, 5)
         return found, [body for _, _, _, body in fake.seen]
 
@@ -199,7 +199,7 @@ class CheckTest(testtools.TestCase):
                 data[vault.CACERT] = servers[own].ca
             path = pathlib.Path(folder) / 'ca.pem'
             path.write_text(servers[magnums].ca)
-            self.assertEqual(expected, rotation.check(
+            self.assertEqual(expected, app_credentials.check(
                 {key: base64.b64encode(value.encode()).decode()
                  for key, value in data.items()}, str(path), 5))
 
@@ -211,6 +211,6 @@ class CheckTest(testtools.TestCase):
             text = yaml.safe_dump(vault.clouds(
                 'an-id', 'a-secret', auth_url=f'{url}/v3',
                 region=None, interface='public', verify=True))
-            self.assertEqual(credentials.UNKNOWN, rotation.check({
+            self.assertEqual(credentials.UNKNOWN, app_credentials.check({
                 'clouds.yaml': base64.b64encode(text.encode()).decode()},
                 None, 5))

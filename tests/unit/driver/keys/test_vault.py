@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import serialization
 import testtools
 import yaml
 
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.kube import lease
 from tests.unit.driver import api_server

@@ -283,7 +283,7 @@ class RecordTest(Base):
 
         def fail(*_args):
             self.w.helm.uninstall = uninstall
-            raise helm_errors.HelmTimeout('helm uninstall', reason='late')
+            raise helm_errors.HelmDisturbed('helm uninstall', reason='late')
         self.w.helm.uninstall = fail
         self.operations().delete()
         self.assertEqual(0, self.w.helm.uninstalls)

@@ -73,7 +73,7 @@ class ResizeTest(base.TestCase):
         self.assertEqual(2, self.asked())
 
     def test_request_that_is_lost_is_found(self):
-        for error in (SystemExit, helm_errors.HelmUnreachable(
+        for error in (SystemExit, helm_errors.HelmDisturbed(
                 'no', reason='no answer')):
             def die(error=error):
                 raise error

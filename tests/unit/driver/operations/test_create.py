@@ -5,7 +5,7 @@
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -29,7 +29,7 @@ class CreateTest(base.TestCase):
     def test_no_certificate_authorities_where_none_are_checked(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                 f'{names.credentials(small_world.RELEASE)}')
-        self.w.store.access = lambda: rotation.Access(
+        self.w.store.access = lambda: app_credentials.Access(
             'https://keystone', None, verify=False)
         self.create()
         self.assertEqual({vault.CLOUDS}, set(self.api.objects[path]['data']))
@@ -88,7 +88,7 @@ class CreateTest(base.TestCase):
 
     def test_refusal_of_the_chart_is_the_reason(self):
         def refuse():
-            raise helm_errors.ChartRefused(
+            raise helm_errors.HelmFailed(
                 'helm upgrade failed', reason='nodeGroups: too many',
                 where='/etc/magnum/kubeconfig')
         self.w.helm.before = refuse
@@ -139,7 +139,7 @@ class CreateTest(base.TestCase):
         def fail():
             self.w.store.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
-            raise helm_errors.ChartRefused('no', reason='no')
+            raise helm_errors.HelmFailed('no', reason='no')
         self.w.helm.before = fail
         self.create()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
@@ -154,7 +154,7 @@ class CreateTest(base.TestCase):
             self):
         def fail():
             raise kinds.pop()('no', reason='no answer')
-        kinds = [helm_errors.ChartUnreachable, helm_errors.HelmUnreachable]
+        kinds = [helm_errors.HelmDisturbed, helm_errors.HelmDisturbed]
         self.w.helm.before = fail
         self.create()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

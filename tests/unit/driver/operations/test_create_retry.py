@@ -258,7 +258,7 @@ class CredentialTest(Base):
         # It was CREATE_FAILED.
         def away():
             self.break_api('/secrets')
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise helm_errors.HelmDisturbed('no', reason='no answer')
         self.w.helm.before = away
         self.creation.create(60)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

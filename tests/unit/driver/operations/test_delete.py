@@ -11,7 +11,6 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import rotation
 from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lease
@@ -43,14 +42,14 @@ class DeleteTest(base.TestCase):
         # Without it the provider could make no load balancer, and can look
         # for none.
         self.created()
-        self.w.store.user = rotation.User(
+        self.w.store.user = app_credentials.User(
             'u1', ('Member', 'load-balancer_member'))
         self.operations().delete()
         self.assertEqual([['member'], ['Member', 'load-balancer_member']],
                          self.w.cloud.roles)
         for same in (('Member', 'load-balancer_member'),
                      ('member', 'creator')):
-            self.w.store.user = rotation.User('u2', same)
+            self.w.store.user = app_credentials.User('u2', same)
             self.operations().delete()
         self.assertEqual(2, len(self.w.cloud.roles))
         self.check_status(2)

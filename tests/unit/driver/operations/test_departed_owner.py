@@ -5,11 +5,11 @@
 
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -27,7 +27,7 @@ class DepartedOwnerTest(base.TestCase):
 
     def asks(self, user, *roles):
         """Whose token comes with the next requests."""
-        self.w.store.user = rotation.User(user, roles)
+        self.w.store.user = app_credentials.User(user, roles)
 
     def in_use(self):
         """Id of the credential that the cluster reads."""
@@ -112,7 +112,7 @@ class DepartedOwnerTest(base.TestCase):
 
     def test_upgrade_that_fails_keeps_the_credential_it_brought_in(self):
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
         self.check_status()
@@ -140,7 +140,7 @@ class LivingOwnerTest(base.TestCase):
     def test_valid_credential_stays(self):
         self.created()
         before = dict(self.w.cloud.credentials)
-        self.w.store.user = rotation.User('u2', ('member',))
+        self.w.store.user = app_credentials.User('u2', ('member',))
         self.resize(2)
         self.operations().delete()
         self.assertEqual(before, self.w.cloud.credentials)

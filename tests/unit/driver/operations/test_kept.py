@@ -12,7 +12,7 @@ import fixtures
 from oslo_utils import uuidutils
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
@@ -20,7 +20,7 @@ from tests.unit.driver import base
 from tests.unit.driver import small_world
 
 
-OLD = config.Chart('openstack-cluster', 'https://charts.example', '0.26.1')
+OLD = charts.Chart('openstack-cluster', 'https://charts.example', '0.26.1')
 NEW = dataclasses.replace(OLD, version='0.27.0')
 HOME = '0a1b2c3d-3c2d-4899-b017-d2b06c0ccd9f'
 
@@ -106,7 +106,7 @@ class ResizeTest(Base):
             fixtures.TempDir()).path) / 'sandbox-cluster'
         folder.mkdir()
         (folder / 'Chart.yaml').write_text('version: 1.0.0')
-        self.configure(chart=config.Chart(str(folder)))
+        self.configure(chart=charts.Chart(str(folder)))
         self.created()
         (folder / 'Chart.yaml').write_text('version: 1.0.1')
         e = self.assertRaises(failures.Failed, self.resize, 2)
@@ -273,7 +273,7 @@ class ResumedTest(Base):
 
     def test_ids_are_those_that_the_user_saw(self):
         def slow():
-            raise helm_errors.HelmTimeout('too slow', reason='timeout')
+            raise helm_errors.HelmDisturbed('too slow', reason='timeout')
         self.w.helm.before = slow
         self.resize(2)
         self.w.helm.before = lambda: None
@@ -310,7 +310,7 @@ class LostMemoryTest(Base):
         self.w.cloud.identity_url = url
 
         def refuse():
-            raise helm_errors.ChartRefused('helm failed', reason='refused')
+            raise helm_errors.HelmFailed('helm failed', reason='refused')
         self.w.helm.before = refuse
         self.check_status(2)
 

@@ -39,10 +39,10 @@ class NamedNodesTest(base.TestCase):
                     'metadata'].get('annotations', {})]
 
     def refuse(self):
-        raise helm_errors.ChartRefused('no', reason='too many')
+        raise helm_errors.HelmFailed('no', reason='too many')
 
     def fail(self):
-        raise helm_errors.HelmUnreachable('no', reason='no answer')
+        raise helm_errors.HelmDisturbed('no', reason='no answer')
 
     def unreachable(self, reference):
         raise services.CloudUnreachable('No answer about images')

@@ -2,10 +2,10 @@
 
 """The cloud gets certificates of another authority."""
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -23,7 +23,8 @@ class CreationTest(base.TestCase):
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_keystone_that_cannot_be_asked(self):
-        self.patch(rotation, 'check', lambda *_args: credentials.UNKNOWN)
+        self.patch(app_credentials, 'check',
+                   lambda *_args: credentials.UNKNOWN)
         self.created()
 
 

@@ -2,7 +2,7 @@
 
 """How long is a failed machine left to those who replace it?"""
 
-from magnum_capi.driver.keys import state as state_module
+from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import memory
 from tests.unit.driver import objects
 from tests.unit.driver.operations import test_progress

@@ -9,9 +9,9 @@ import dataclasses
 
 import fixtures
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi import errors
@@ -31,7 +31,7 @@ class Base(base.TestCase):
     def setUp(self):
         super().setUp()
         self.w.store.node_groups[small_world.WORKERS]['node_count'] = WORKERS
-        self.patch(rotation, 'check',
+        self.patch(app_credentials, 'check',
                    lambda *args: credentials.VALID)
 
     def upgrade(self):

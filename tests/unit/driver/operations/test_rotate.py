@@ -9,7 +9,7 @@ from openstack import exceptions as sdk_exceptions
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lease
 from tests.unit.driver import base
@@ -41,11 +41,11 @@ class RotateTest(base.TestCase):
         self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
         asked = []
         self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
-        self.w.store.user = rotation.User('u2', ('member',))
+        self.w.store.user = app_credentials.User('u2', ('member',))
         self.operations().rotate('u2')
         self.operations().rotate('u2')
         # An operator's token is for another project.
-        self.w.store.user = rotation.User()
+        self.w.store.user = app_credentials.User()
         self.assertRaises(failures.Failed, self.operations().rotate, 'admin')
         self.assertEqual([('key', 'u1')], asked)
 
@@ -58,7 +58,7 @@ class RotateTest(base.TestCase):
         def away(*args):
             raise services.CloudUnreachable('No answer about the keypair key')
         self.patch(keypairs, 'hand_on', away)
-        self.w.store.user = rotation.User('u2', ('member',))
+        self.w.store.user = app_credentials.User('u2', ('member',))
         e = self.assertRaises(failures.Failed, self.operations().rotate, 'u2')
         self.assertIn('No answer about the keypair key', str(e))
         self.assertEqual({'id-0': 'u1'}, self.w.cloud.owners)
@@ -101,7 +101,7 @@ class RotateTest(base.TestCase):
 
     def test_new_owner(self):
         self.created()
-        self.w.store.user = rotation.User('u2', ('member',))
+        self.w.store.user = app_credentials.User('u2', ('member',))
         self.operations().rotate('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
         # B.4.15: the old one is still its first owner's.
@@ -111,7 +111,7 @@ class RotateTest(base.TestCase):
 
     def test_failure_keeps_the_old_one(self):
         self.created()
-        self.w.store.user = rotation.User('u1', ('nothing',))
+        self.w.store.user = app_credentials.User('u1', ('nothing',))
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
@@ -125,7 +125,7 @@ class RotateTest(base.TestCase):
 
     def test_rotation_after_one_that_failed(self):
         self.test_failure_keeps_the_old_one()
-        self.w.store.user = rotation.User('u1', ('member',))
+        self.w.store.user = app_credentials.User('u1', ('member',))
         self.operations().rotate('u1')
         self.w.later(seconds=61)
         self.check_status()

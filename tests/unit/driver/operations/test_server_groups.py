@@ -6,7 +6,7 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import rotation
+from magnum_capi.driver.keys import app_credentials
 from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
 
@@ -211,7 +211,7 @@ class OtherProjectTest(ServerGroupsBase):
 
     def leave(self):
         """Requests come from another project from now on."""
-        self.w.store.user = rotation.User()
+        self.w.store.user = app_credentials.User()
         self.w.store.cloud = self.elsewhere
 
     def assert_here(self, number):

@@ -142,7 +142,7 @@ class WatchTest(base.TestCase):
         self.died()
 
         def slow():
-            raise helm_errors.HelmTimeout('slow', reason='timeout')
+            raise helm_errors.HelmDisturbed('slow', reason='timeout')
         self.w.helm.before = slow
         for seconds in (0, 10):
             self.w.later(seconds=seconds)
@@ -198,7 +198,7 @@ class WatchTest(base.TestCase):
         self.died()
 
         def refuse():
-            raise helm_errors.ChartRefused(
+            raise helm_errors.HelmFailed(
                 'helm failed', reason='The chart wants a zone')
         self.w.helm.before = refuse
         self.check_status()

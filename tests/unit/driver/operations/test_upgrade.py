@@ -8,7 +8,7 @@ import pathlib
 import fixtures
 
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver import config
+from magnum_capi.driver.desired import charts
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import upgrading
@@ -49,7 +49,7 @@ class UpgradeTest(base.TestCase):
         # Magnum saves the row of its caller after any error.
         self.created()
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.configure(chart=config.Chart(str(folder)))
+        self.configure(chart=charts.Chart(str(folder)))
         self.useFixture(fixtures.MockPatch(
             'pathlib.Path.rglob', side_effect=PermissionError))
         row = self.w.store.row()
@@ -144,7 +144,7 @@ class UpgradeTest(base.TestCase):
     def refused(self):
         """Helm refuses the upgrade when the status applies it."""
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.request_upgrade()
         self.check_status()
@@ -186,7 +186,7 @@ class UpgradeTest(base.TestCase):
         def refuse():
             # Another request, in the meantime.
             self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.request_upgrade()
         self.w.helm.before = refuse
         self.check_status()
@@ -197,7 +197,7 @@ class UpgradeTest(base.TestCase):
         self.upgrade()
 
         def refuse():
-            raise helm_errors.ChartRefused('no', reason='too many')
+            raise helm_errors.HelmFailed('no', reason='too many')
         self.w.helm.before = refuse
         self.check_status(2)
         self.assertEqual(('UPDATE_FAILED', small_world.NEWER), (
@@ -257,7 +257,7 @@ class UpgradeTest(base.TestCase):
         self.created()
 
         def fail():
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise helm_errors.HelmDisturbed('no', reason='no answer')
         self.w.helm.before = fail
         self.upgrade(batch=2)
         self.w.helm.before = lambda: None
@@ -276,7 +276,7 @@ class UpgradeTest(base.TestCase):
         self.created()
 
         def fail():
-            raise helm_errors.HelmUnreachable('no', reason='no answer')
+            raise helm_errors.HelmDisturbed('no', reason='no answer')
         self.w.helm.before = fail
         self.upgrade()
         self.assertEqual(
@@ -349,12 +349,12 @@ class UpgradeTest(base.TestCase):
         self.created()
         image = self.w.cloud.image
         for error, told in (
-                (services.NotThere('There is no image'), 'does not exist'),
+                (services.NotThere('There is no image'), 'There is no image'),
                 (services.NotUsable('It cannot be booted',
                                     last_seen='status queued'),
-                 'is queued, not active'),
+                 'It cannot be booted: status queued'),
                 (services.NotUsable('Several images are called so'),
-                 'is not usable, not active')):
+                 'Several images')):
             def refuse(reference, error=error):
                 if reference == 'ubuntu-35':
                     raise error
@@ -388,7 +388,7 @@ class ChartVersionTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.configure(chart=config.Chart(
+        self.configure(chart=charts.Chart(
             'openstack-cluster', 'https://charts', '1.2.3'))
 
     def labels(self, template):

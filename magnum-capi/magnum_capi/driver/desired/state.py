@@ -17,10 +17,9 @@ import datetime
 import json
 import typing
 
+from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import kept as kept_module
-from magnum_capi.driver.keys import credentials
-from magnum_capi.driver.observed import progress as progress_module
 from magnum_capi import errors
 
 #: Key of the Secret.
@@ -187,17 +186,6 @@ def going_on(state: State, operation: str,
     return begun(state, operation, now)
 
 
-def progressed(state: State, left: typing.Mapping[str, tuple[str, int]],
-               now: datetime.datetime, limit: float) -> State:
-    """The state of an operation after a look.
-
-    :param left: from ``progress.left``; empty when the look was not thorough.
-    :param limit: minutes, see ``progress.noted``.
-    """
-    return dataclasses.replace(state, progress=progress_module.noted(
-        state.progress, left, now, limit))
-
-
 def ended(state: State, failed: str = '') -> State:
     """The state after the end of an operation.
 
@@ -255,11 +243,7 @@ def load(text: str, release: str = '') -> State:
     found = json.loads(text)
     if int(found.get('schema', 0)) > SCHEMA:
         raise Newer(release, found['schema'])
-    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
-    record = tuple(credentials.Entry(**{
-        **{key: value for key, value in entry.items() if key in fields},
-        'applied_at': _time(entry.get('applied_at'))})
-        for entry in found.get('record', ()))
+    record = tuple(map(_entry, found.get('record', ())))
     return State(found.get('operation', ''), _time(found.get('since')),
                  frozenset(found.get('applied', ())),
                  record,
@@ -272,6 +256,19 @@ def load(text: str, release: str = '') -> State:
                  _held(found), _adopted(found.get('adopted')),
                  _former(found.get('former')),
                  int(found.get('generation', 0)))
+
+
+def _entry(found: typing.Mapping[str, typing.Any]) -> credentials.Entry:
+    """An entry of the record, perhaps with a stage that there was once."""
+    fields = {field.name for field in dataclasses.fields(credentials.Entry)}
+    known = {key: value for key, value in found.items() if key in fields}
+    known['applied_at'] = _time(found.get('applied_at'))
+    if known.get('stage') in ('adopted', 'retired'):
+        known['outgoing'] = (
+            known['stage'] == 'retired' or known.get('outgoing', False))
+        known['stage'] = (credentials.APPLIED if known.get('id')
+                          else credentials.PLANNED)
+    return credentials.Entry(**known)
 
 
 def _held(found: typing.Mapping[str, typing.Any]
