@@ -12,6 +12,7 @@ occurred``) and of the e2e framework.
 
 import collections
 import dataclasses
+import datetime
 import re
 
 from magnum_capi_tempest.conformance import model
@@ -40,6 +41,12 @@ _EVENT = (
     r'\bAt (?P<at>[\d-]{10} [\d:]{8}) \S{,9} \S{,9} - event for '
     r'(?P<what>\S{,300}: \{(?P<source>\S{,300}) (?P<host>\S{,300})\} .*)')
 _ROOTS = ('/test/', '/vendor/', '/pkg/')
+#: The message of a failure, from Ginkgo, followed by its place and time:
+#: "In [It] at: k8s.io/.../output.go:263 @ 11/21/26 09:39:12.338".
+_FAILED = r'(?m)^[ \t]*\[(?:FAILED|TIMEDOUT|PANICKED|INTERRUPTED)\]'
+_AT = r' @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d)'
+#: "I1121 09:32:52.139217 22 helper.go:125]", of klog: 22 is the process.
+_PROCESS = r'(?m)^[ \t]*[IWEF]\d{4} [\d:.]{8,15}[ \t]{1,7}(\d{1,7}) '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +121,28 @@ def events(spec) -> tuple[str, ...]:
     """
     return tuple(f'{one["at"]} {redacted(one["what"])}'
                  for one in _events(spec))[:50]
+
+
+def ended_at(spec) -> datetime.datetime | None:
+    """When a spec failed, from its output; None if that does not say.
+
+    The JUnit file has only durations.
+    """
+    failed = re.search(_FAILED, spec.output)
+    found = failed and re.search(_AT, spec.output[failed.end():])
+    try:
+        # The pod uses UTC, as for the start of the suite.
+        return found and datetime.datetime.strptime(
+            found[1], '%m/%d/%y %H:%M:%S').replace(
+                tzinfo=datetime.timezone.utc)
+    except ValueError:
+        return None
+
+
+def process(spec) -> str:
+    """Number of the process that ran a failed spec, empty if unknown."""
+    found = re.search(_PROCESS, spec.output)
+    return found[1] if found else ''
 
 
 def by_sig(result) -> dict[str, tuple[int, int]]:

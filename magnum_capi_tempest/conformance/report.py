@@ -14,15 +14,16 @@ rerun, when tests failed, what is slow.
 
 import collections
 import dataclasses
+import datetime
 import types
 
 from magnum_capi_tempest.conformance import archive
-from magnum_capi_tempest.conformance import charts
 from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import rerun
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest.report import model as report
+from magnum_capi_tempest.report import timeline
 from magnum_capi_tempest import texts
 
 #: The format that people open.
@@ -117,12 +118,10 @@ def to_html(shown: View) -> str:
     result, verdict = shown.judged.result, shown.judged.verdict
     run = shown.run
     # The cause already shows the reason, for all of its tests.
-    tests = {test.id: dataclasses.replace(test, details=tuple(
+    tests = {test.id: dataclasses.replace(test, tags=(), details=tuple(
         d for d in test.details if d.name != 'reason')) for test in run.tests}
     opened = {cause.specs[0].name for cause in shown.causes
               } if len(shown.causes) <= _OPEN else set()
-    timed = [spec for spec in result.ran if spec.seconds is not None]
-    sigs = charts.sigs(result) if len(timed) > 1 else ()
     return html.page(
         'conformance.html', package='magnum_capi_tempest.conformance',
         style=('conformance.css',), run=run, verdict=verdict,
@@ -142,11 +141,8 @@ def to_html(shown: View) -> str:
         reruns=shown.again,
         rerun_titles=[one.title for one in shown.reruns],
         slowest=failures.slowest(result),
-        timeline=charts.timeline(result), run_seconds=result.seconds,
-        run_began=result.started and f'{result.started:%F %T %Z}',
-        # If no spec took any time, bars have no width.
-        sig_times=sigs, longest=sigs and sigs[0].seconds or 1,
-        timeless=len(result.ran) > 1 and not timed)
+        timeline=timeline.of(run), width=timeline.WIDTH,
+        undrawn=sum(test.started is None for test in run.failures))
 
 
 def write(folder, shown: View) -> dict:
@@ -180,12 +176,25 @@ def _tests(result, causes):
     """Specs that began as tests: failures first, grouped by cause."""
     called_off = [s for s in result.specs if _called_off(s)]
     passed = [s for s in result.ran if s.status == model.PASSED]
-    return (*(_test(spec, str(cause)) for cause in causes
-              for spec in cause.specs),
+    return (*(_test(spec, str(cause), _began(spec, result))
+              for cause in causes for spec in cause.specs),
             *(_test(spec) for spec in (*called_off, *passed)))
 
 
-def _test(spec, cause=''):
+def _began(spec, result):
+    """When a failed spec began; None if that is not within the run."""
+    ended = failures.ended_at(spec)
+    if not (ended and result.started and result.seconds) or (
+            spec.seconds is None):
+        return None
+    # The start of the suite is recorded in whole seconds.
+    if not -1 <= (ended - result.started).total_seconds() <= (
+            result.seconds + 1):
+        return None
+    return ended - datetime.timedelta(seconds=spec.seconds)
+
+
+def _test(spec, cause='', began=None):
     details = ()
     if _called_off(spec):
         details = (report.Detail('reason', failures.redacted(spec.failure)),)
@@ -198,7 +207,11 @@ def _test(spec, cause=''):
                           '\n'.join(failures.events(spec))))
     return report.Test(
         name=spec.name, id=spec.name, status=_STATUS[spec.status],
-        seconds=spec.seconds, details=tuple(d for d in details if d.text),
+        seconds=spec.seconds, started=began,
+        tags=tuple(f'{timeline.WORKER}{process}'
+                   for process in [began and failures.process(spec)]
+                   if process),
+        details=tuple(d for d in details if d.text),
         group=f'conformance.sig-{spec.sig or "none"}')
 
 
