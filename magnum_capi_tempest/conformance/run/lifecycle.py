@@ -219,9 +219,7 @@ def _preflight(request, planned, reader, progress):
         found = [*preflight.occupied(seen, planned.namespace)]
         if not request.skip_preflight:
             found = [*preflight.check(seen, request.plan, planned.namespace)]
-            if not any(f.level == preflight.BLOCKER for f in found):
-                found += preflight.admitted(reader, planned)
-    for finding in preflight.by_weight(found):
+    for finding in found:
         progress.info(f'preflight: {finding}')
     blockers = [f for f in found if f.level == preflight.BLOCKER]
     if blockers:

@@ -2,9 +2,8 @@
 
 """Finds problems of a run before anything is created.
 
-:func:`look` reads the cluster, :func:`check` judges it (pure), and
-:func:`admitted` asks the API server whether it would admit the run. A
-*blocker* stops the run, a *warning* does not.
+:func:`look` reads the cluster, :func:`check` judges it (pure). A *blocker*
+stops the run, a *warning* does not.
 """
 
 import dataclasses
@@ -16,7 +15,6 @@ from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 BLOCKER = 'blocker'
@@ -44,8 +42,6 @@ _TOLERATED = 'kubernetes.io/e2e-evict-taint-key'
 #: tests, and what a few specs start at once. Pods, CPUs, bytes, summed over
 #: all schedulable nodes.
 _PODS, _CPU, _MEMORY = 20, 0.5, 512 << 20
-
-_ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -360,68 +356,6 @@ def occupied(seen: Snapshot, namespace: str):
             'of a conformance run',
             'Use another --namespace; if nobody needs this one, delete it '
             'yourself')
-
-
-def admitted(reader: kube.Client, driven: runner.Runner):
-    """Yield what the API server would refuse of a run's objects.
-
-    A dry run passes through all of admission, but nothing is stored
-    (https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run);
-    some simulated API servers store it nevertheless. Both programs create a
-    cluster role with all permissions, which requires having them.
-    """
-    space = {'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {
-        'name': driven.namespace, 'labels': dict(driven.labels)}}
-    role = {'apiVersion': 'rbac.authorization.k8s.io/v1',
-            'kind': 'ClusterRole',
-            'metadata': {'name': f'{driven.namespace}-preflight'},
-            'rules': [{'apiGroups': ['*'], 'resources': ['*'],
-                       'verbs': ['*']}]}
-    for what, path, obj in (('namespace', namespaces.ALL, space),
-                            ('cluster role', _ROLES, role)):
-        try:
-            answer = reader.ask('POST', path, obj, dryRun='All')
-        except kube.KubeError as e:
-            said = texts.line(redact.redact(str(e.last_seen or e.what)), 300)
-            if e.status in (400, 403, 422) or 'webhook' in said:
-                yield Finding(
-                    # Of a webhook that cannot be called in a dry run.
-                    WARNING if re.search('dry ?run', said, re.I)
-                    and e.status == 400 else BLOCKER,
-                    f'the API server refuses the {what}: {said}',
-                    'A run needs the permissions of a cluster administrator, '
-                    f'and its namespace {driven.namespace} an exemption from '
-                    'policies')
-            continue
-        if _stored(reader, path, answer):
-            yield Finding(
-                BLOCKER, f'the API server has stored the {what} of a dry run: '
-                'it is a simulation, and its nodes run no pods',
-                'The tests need real nodes')
-        labels = (answer.get('metadata') or {}).get('labels') or {}
-        for key, value in obj['metadata'].get('labels', {}).items():
-            if labels.get(key) != value:
-                yield Finding(
-                    BLOCKER, 'something changes the label of the namespace '
-                    f'{driven.namespace}: {key} would be '
-                    f'{labels.get(key) or "missing"} instead of {value}',
-                    'Exempt this namespace from it; the pods of the run need '
-                    'that level of Pod Security')
-
-
-def _stored(reader, path, answer):
-    """Whether a dry run was stored; then it is removed again."""
-    metadata = answer.get('metadata') or {}
-    one = f'{path}/{metadata.get("name")}'
-    try:
-        found = reader.get(one)
-        if found is None or found['metadata'].get('uid') != metadata.get(
-                'uid'):
-            return False
-        reader.delete(one)
-    except kube.KubeError:
-        return False
-    return True
 
 
 def release(version: str) -> str:

@@ -87,8 +87,7 @@ class ScriptedCluster(fixtures.Fixture):
     ``execs``: output of successive execs, the last one repeated.
     ``log``: of every container, None if it has not started.
     ``objects``: created objects, path -> object. ``asked``: "GET /path".
-    ``stores_dry_runs``: like Cluster API's in-memory server. ``lone``: status
-    of Hydrophone's pod.
+    ``lone``: status of Hydrophone's pod.
     """
 
     def __init__(self, *, running=True):
@@ -99,7 +98,7 @@ class ScriptedCluster(fixtures.Fixture):
         self.asked, self.plugin_pods, self.log = [], [], None
         self.nodes = [node('n1'), node('n2')]
         self.version = 'v1.34.9'
-        self.stores_dry_runs, self.lone = False, ENDED
+        self.lone = ENDED
         if self._running:
             self._start_run()
         self.url = loopback.start(
@@ -291,8 +290,7 @@ class _Handler(loopback.Handler):
 
     def do_POST(self):
         path = parse.urlsplit(self.path).path
-        dry = 'dryRun=All' in self.path
-        self.cluster.asked.append(f'{"DRY" if dry else "POST"} {path}')
+        self.cluster.asked.append(f'POST {path}')
         if path.endswith('/exec'):
             self._exec()
             return
@@ -307,8 +305,7 @@ class _Handler(loopback.Handler):
         if where in self.cluster.objects:
             self.answer(409, _failure(409, 'AlreadyExists', 'exists'))
             return
-        if not dry or self.cluster.stores_dry_runs:
-            self.cluster.objects[where] = obj
+        self.cluster.objects[where] = obj
         self.answer(201, obj)
 
     def do_DELETE(self):

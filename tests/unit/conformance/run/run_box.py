@@ -84,7 +84,6 @@ class Box(fixtures.Fixture):
         reader.get.side_effect = self.get
         reader.create.side_effect = self.create
         reader.items.side_effect = self.items
-        reader.ask.side_effect = self.ask
         reader.text.side_effect = self.read_log
         return reader
 
@@ -122,10 +121,6 @@ class Box(fixtures.Fixture):
     def marked(self):
         """Metadata of the namespace that was created."""
         return self.created or {}
-
-    def ask(self, method, path, obj, **query):
-        # A dry run.
-        return obj
 
     def create(self, path, obj):
         if 'create' in self.fails:

@@ -5,13 +5,10 @@ import dataclasses
 from unittest import mock
 
 import testtools
-from testtools import matchers
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import preflight
 from magnum_capi_tempest.conformance.run import runner
-from magnum_capi_tempest.conformance.run import sonobuoy
-from magnum_capi_tempest.kubeclient import kube
 
 NODE = preflight.Node('n1', True, True, 'v1.34.9', (100, 2.0, 4 << 30))
 GOOD = preflight.Snapshot('v1.34.9', (
@@ -198,58 +195,6 @@ class TestLook(testtools.TestCase):
 
         self.assertEqual(('Terminating', '', ('e2e-1',)),
                          (seen.namespace, seen.program, seen.tests))
-
-
-class TestAdmitted(testtools.TestCase):
-    """Real answers are those of the functional tests."""
-
-    def found(self, *answers):
-        """Findings for the answers to both dry runs: bodies, or errors."""
-        self.reader = mock.Mock()
-        self.reader.ask.side_effect = answers
-        self.reader.get.return_value = None
-        return [str(f) for f in preflight.admitted(
-            self.reader, sonobuoy.Sonobuoy(runner.Plan(), '/s', '/k'))]
-
-    def space(self, level='privileged'):
-        return {'metadata': {'name': 'sonobuoy', 'uid': 'u', 'labels': {
-            'pod-security.kubernetes.io/enforce': level}}}
-
-    def test_answers(self):
-        error = kube.KubeError
-        for answers, expected in (
-                ((self.space(), {}), []),
-                ((error('no', status=409), {}), []),
-                ((error('no answer'), error('no', status=500)), []),
-                ((error('x', status=403, last_seen='ask the\nteam'), {}),
-                 ['blocker: the API server refuses the namespace: ask the '
-                  'team. A run needs']),
-                ((error('x', status=500, last_seen='failed calling webhook '
-                        '"a"'), {}), ['blocker: ']),
-                ((error('x', status=400, last_seen='webhook "a" does not '
-                        'support dry run'), {}), ['warning: ']),
-                ((self.space('baseline'), error('no', status=403)),
-                 ['blocker: something changes the label', 'blocker: '
-                  'the API server refuses the cluster role'])):
-            found = self.found(*answers)
-            self.assertEqual(len(expected), len(found), found)
-            for start, text in zip(expected, found):
-                self.assertThat(text, matchers.StartsWith(start))
-
-    def test_nothing_of_a_stored_dry_run_is_left(self):
-        """Cluster API's in-memory server stores it (its own uid)."""
-        for there, left in ((self.space(), False), (
-                {'metadata': {'uid': 'of another'}}, True)):
-            self.reader = mock.Mock()
-            self.reader.ask.return_value = self.space()
-            self.reader.get.return_value = there
-            found = list(preflight.admitted(
-                self.reader, sonobuoy.Sonobuoy(runner.Plan(), '/s', '/k')))
-
-            self.assertEqual(not left, any(
-                'simulation' in f.text for f in found))
-            self.assertEqual(0 if left else 2,
-                             self.reader.delete.call_count)
 
 
 class TestQuantity(testtools.TestCase):
