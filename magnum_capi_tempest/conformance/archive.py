@@ -380,7 +380,7 @@ class _Record:
         plugin, tests = self._chosen()
         self._keep_copies(tests)
         log, definition = tests.log, tests.definition
-        suite = tests.suite or _salvaged(log)
+        suite = tests.suite or junit.Suite()
         problems = list(tests.problems)
         if plugin:
             problems += crosscheck.problems(tests.suite, log)
@@ -473,15 +473,6 @@ class _Record:
             LAST_LINES: log.last
             if log and log.ran is None else ''}
         return {fact: value for fact, value in facts.items() if value}
-
-
-def _salvaged(log):
-    """The information in a log's summary if the JUnit file is lost."""
-    return junit.Suite(specs=[
-        model.Spec(name, model.FAILED,
-                   failure='the JUnit file is lost; this is from the summary '
-                           'of the e2e log')
-        for name in (log.failed if log else ())])
 
 
 def _mode(suite, definition):

@@ -4,14 +4,12 @@
 
 Ginkgo announces how many specs it will run and sums up at the end. In between
 are dots, or a hundred megabytes of steps, which are not needed: failures and
-their output are in the JUnit file. Only if that is lost, the names of failed
-specs are taken from the summary.
+their output are in the JUnit file.
 """
 
 import re
 
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance import names
 from magnum_capi_tempest import texts
 
 #: Bytes of the start and of the end that are kept.
@@ -30,8 +28,6 @@ _RELEASE = re.compile(r'v1\.\d{1,3}')
 #: Bytes; smaller pieces are joined.
 _SMALL = 16 << 10
 _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
-_FAILURES = ('[FAIL', '[TIMEDOUT', '[PANICKED!', '[INTERRUPTED', '[ABORTED',
-             '[Fail')
 
 
 class Reader:
@@ -76,7 +72,7 @@ class Reader:
                      'end': texts.line(end.decode(errors='replace'), 200)}
         return model.Log(
             planned=int(planned[1]) if planned else None,
-            failed=_failed(tail, ran), server=server, versions=versions,
+            server=server, versions=versions,
             seed=seed[1].decode() if seed else '',
             last=texts.end(tail[-8000:].decode('utf-8', 'replace'), 2000),
             **found)
@@ -109,19 +105,3 @@ def _last_ran(tail):
         if ran := _RAN.match(tail, at):
             return ran
     return None
-
-
-def _failed(tail, ran):
-    """Names between "Summarizing N Failures" and the last line."""
-    end = ran.start() if ran else len(tail)
-    start = tail.rfind(b'\nSummarizing ', 0, end)
-    if start < 0:
-        return ()
-    found = {}
-    for line in tail[start:end].decode('utf-8', 'replace').splitlines():
-        kind, mark, name = line.strip().partition('] ')
-        if mark and kind in _FAILURES:
-            name = texts.line(name, 2048)
-            if not names.suite_node(name):
-                found[names.from_summary(name)] = None
-    return tuple(found)

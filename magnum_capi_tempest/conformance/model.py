@@ -163,7 +163,6 @@ class Log:
         line: the suite did not end.
     :param seconds: duration of the suite, None likewise.
     :param counts: Ginkgo's words to numbers, ``{'Passed': 384, ...}``.
-    :param failed: names of failed specs, as in the summary.
     :param server: version of the API server, empty if unknown.
     :param versions: releases that the log names, ``v1.34``, each with the
         number of its first line.
@@ -177,7 +176,6 @@ class Log:
     seconds: float | None = None
     counts: abc.Mapping[str, int] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
-    failed: tuple[str, ...] = ()
     server: str = ''
     versions: tuple[tuple[str, int], ...] = ()
     seed: str = ''

@@ -18,10 +18,6 @@ _SUITE = re.compile(
     r'DeferCleanup \(Suite\))\]')
 #: Those without which no spec can begin.
 _SETUP = re.compile(r'\[(Synchronized)?BeforeSuite\]')
-#: Ginkgo v1 and the summary of a log have it inside the name.
-_WITHIN = re.compile(r'\s*\[It\]\s*')
-#: The labels after a name in the summary of a log.
-_LABELS = re.compile(r'\s*\[[A-Za-z][^\[\]]*(?:, [^\[\]]*)*\]$')
 
 
 def suite_node(name: str) -> bool:
@@ -48,21 +44,3 @@ def spec(name: str) -> str:
         # A blank is the only printable white space.
         return name.strip()
     return ' '.join(name.split())
-
-
-def from_summary(line: str) -> str:
-    """Codename of a spec from a line of "Summarizing N Failures".
-
-    There, ``[It]`` is in front of the last part of the name, and the labels
-    follow it, repeating words of the name in brackets.
-
-    :param line: what follows ``[FAIL]``.
-    """
-    name = _WITHIN.sub(' ', line, count=1).strip()
-    match = _LABELS.search(name)
-    if match:
-        labels = match.group().strip()[1:-1].split(', ')
-        before = name[:match.start()]
-        if all(f'[{label}]' in before for label in labels):
-            name = before
-    return spec(name)

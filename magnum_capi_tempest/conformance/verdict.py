@@ -131,6 +131,10 @@ def _failed(result):
     failed = [s for s in result.specs if s.status == model.FAILED]
     if failed:
         yield f'{len(failed)} of {len(result.ran)} specs failed'
+    elif not result.specs and result.log and result.log.counts.get('Failed'):
+        # The JUnit file, with their names, is lost.
+        yield (f'the e2e log counts {result.log.counts["Failed"]} failed '
+               'specs')
     for node in result.suite_nodes:
         if node.status == model.FAILED and names.setup_node(node.name):
             # It waits until all nodes and the pods of kube-system are ready.

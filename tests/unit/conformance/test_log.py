@@ -3,7 +3,6 @@
 """The two ends of an e2e log, times and names."""
 
 import datetime
-import tarfile
 
 import fixtures
 import testtools
@@ -12,7 +11,6 @@ from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance import log as logs
 from magnum_capi_tempest.conformance import names
 from tests.unit.conformance import archives
-from tests.unit.conformance import by_hand
 
 
 def scan(data, size=1000):
@@ -20,11 +18,6 @@ def scan(data, size=1000):
     for at in range(0, len(data), size):
         reader.feed(memoryview(data)[at:at + size].tobytes())
     return reader.close()
-
-
-def member(path, name):
-    with tarfile.open(path) as tar:
-        return tar.extractfile(name).read()
 
 
 class LogTest(testtools.TestCase):
@@ -79,13 +72,6 @@ class LogTest(testtools.TestCase):
             log.planned, log.ran, log.counts['Passed'],
             log.counts['Failed'], log.counts['Flaked']))
 
-    def test_names_of_what_failed(self):
-        failed = scan(member(by_hand.PARALLEL, archives.LOG)).failed
-
-        self.assertEqual({s.name for s in
-                          by_hand.real(by_hand.PARALLEL).failures},
-                         set(failed))
-
     def test_nothing_and_noise(self):
         for data in (b'', b'\xff\xfe' * 100, b'Will run many of 3 specs\n'):
             with self.subTest(data):
@@ -121,14 +107,3 @@ class NamesTest(testtools.TestCase):
     def test_specs(self):
         self.assertEqual('[sig-a] b c', names.spec(
             '[It] [sig-a] b  c '))
-
-    def test_lines_of_a_summary(self):
-        for line, name in (
-                ('[sig-node] Secrets [It] should work [Conformance] '
-                 '[sig-node, Conformance]',
-                 '[sig-node] Secrets should work [Conformance]'),
-                ('[sig-node] Secrets [It] should work [Conformance]',
-                 '[sig-node] Secrets should work [Conformance]'),
-                ('[sig-a] b [It] c [d, e]', '[sig-a] b c [d, e]')):
-            with self.subTest(line):
-                self.assertEqual(name, names.from_summary(line))
