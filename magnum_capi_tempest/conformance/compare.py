@@ -12,7 +12,6 @@ if the match is unambiguous.
 
 import collections
 import dataclasses
-import functools
 import re
 
 from magnum_capi import errors
@@ -70,6 +69,14 @@ class Change:
     after: str
     was: str = ''
     seconds: tuple[float | None, float | None] = (None, None)
+
+    @classmethod
+    def of(cls, old, new):
+        """The change between two specs; None for one that is not there."""
+        return cls((new or old).name, old.status if old else '',
+                   new.status if new else '',
+                   old.name if old and new and old.name != new.name else '',
+                   (old and old.seconds, new and new.seconds))
 
     @property
     def delta(self) -> float | None:
@@ -178,27 +185,18 @@ class Grid:
 
 
 @dataclasses.dataclass(frozen=True)
-class Matrix:
-    """The results by driver and version of Kubernetes.
-
-    :param versions: of Kubernetes, oldest first; the columns.
-    :param rows: a driver, and for each version its runs.
-    """
-
-    versions: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[verdicts.Judged, ...], ...]], ...]
-
-
-@dataclasses.dataclass(frozen=True)
 class Comparison:
     """Runs side by side.
 
     :param differences: of each later run from the first.
+    :param grid: the tests that ran in at least one run and did not pass in
+        all.
     :param unreadable: records that are not among the runs.
     """
 
     runs: tuple[verdicts.Judged, ...]
     differences: tuple[Difference, ...]
+    grid: Grid
     unreadable: tuple[Unreadable, ...] = ()
 
     @property
@@ -240,41 +238,6 @@ class Comparison:
             return f'nothing new failed in what ran, but {self._doubt}'
         return 'no new failures'
 
-    @property
-    def matrix(self) -> Matrix | None:
-        """None if all runs have the same driver and version."""
-        cells = collections.defaultdict(list)
-        for run in self.runs:
-            cluster = run.result.cluster
-            cells[cluster.driver, cluster.kubernetes].append(run)
-        if len(cells) < 2:
-            return None
-        versions = tuple(sorted({version for _, version in cells},
-                                key=_numbers))
-        return Matrix(versions, tuple(
-            (driver, tuple(tuple(cells.get((driver, version), ()))
-                           for version in versions))
-            for driver in sorted({driver for driver, _ in cells})))
-
-    @functools.cached_property
-    def grid(self) -> Grid:
-        """The tests that ran in at least one run and did not pass in all."""
-        tables = _same_names([_by_name(run.result) for run in self.runs])
-        names = dict.fromkeys(name for table in reversed(tables)
-                              for name in table)
-        rows, all_passed = [], 0
-        for name in names:
-            cells = tuple(table[name].status if name in table else ABSENT
-                          for table in tables)
-            if set(cells) == {model.PASSED}:
-                all_passed += 1
-            elif not set(cells) <= {model.SKIPPED, ABSENT}:
-                rows.append(Row(name, cells))
-        rows.sort(key=lambda row: (-row.failures, row.name))
-        return Grid(tuple(row for row in rows if row.failures),
-                    tuple(row for row in rows if not row.failures),
-                    all_passed)
-
 
 def compare(judged, unreadable=()) -> Comparison:
     """Compare results.
@@ -286,27 +249,22 @@ def compare(judged, unreadable=()) -> Comparison:
     judged = tuple(judged)
     if len(judged) < 2:
         raise errors.UsageError('A comparison needs at least two runs')
-    first, *others = [one.result for one in judged]
-    return Comparison(judged, tuple(difference(first, other)
-                                    for other in others), tuple(unreadable))
+    tables = _same_names([_by_name(one.result) for one in judged])
+    titles = [one.result.title for one in judged]
+    return Comparison(judged, tuple(
+        _difference(titles[0], tables[0], title, table)
+        for title, table in zip(titles[1:], tables[1:])),
+        _grid(tables), tuple(unreadable))
 
 
-def difference(before, after) -> Difference:
-    """Compare two results.
+def _difference(before, first, after, second):
+    """Compare two tables, each with its title.
 
-    :param before: the earlier :class:`~.model.Result`.
-    :param after: the later one.
+    :param first: specs of the earlier run by their latest names.
+    :param second: those of the later run.
     """
-    first, second = _by_name(before), _by_name(after)
-    old_names = _renames(first.keys() - second.keys(),
-                         second.keys() - first.keys())
-    matched = second.keys() | old_names.values()
-    changes = [
-        *(_change(first.get(old_names.get(name, name)), spec,
-                  old_names.get(name, ''))
-          for name, spec in second.items()),
-        *(_change(spec, None) for name, spec in first.items()
-          if name not in matched)]
+    changes = [Change.of(first.get(name), second.get(name))
+               for name in {**second, **first}]
     kinds = collections.defaultdict(list)
     for change in changes:
         if change.kind:
@@ -315,11 +273,26 @@ def difference(before, after) -> Difference:
              if c.before == c.after == model.PASSED
              and c.delta is not None and abs(c.delta) >= NOTABLE]
     return Difference(
-        before.title, after.title,
+        before, after,
         renamed=tuple(c for c in changes if c.was),
         durations=tuple(sorted(
             timed, key=lambda c: -abs(c.delta))[:DURATIONS]),
         **{kind: tuple(some) for kind, some in kinds.items()})
+
+
+def _grid(tables):
+    rows, all_passed = [], 0
+    for name in dict.fromkeys(
+            name for table in reversed(tables) for name in table):
+        cells = tuple(table[name].status if name in table else ABSENT
+                      for table in tables)
+        if set(cells) == {model.PASSED}:
+            all_passed += 1
+        elif not set(cells) <= {model.SKIPPED, ABSENT}:
+            rows.append(Row(name, cells))
+    rows.sort(key=lambda row: (-row.failures, row.name))
+    return Grid(tuple(row for row in rows if row.failures),
+                tuple(row for row in rows if not row.failures), all_passed)
 
 
 def _renames(gone, new):
@@ -353,14 +326,6 @@ def _by_name(result):
     return found
 
 
-def _change(old, spec, was=''):
-    return Change(
-        name=(spec or old).name,
-        before=old.status if old else '', after=spec.status if spec else '',
-        was=was, seconds=(old.seconds if old else None,
-                          spec.seconds if spec else None))
-
-
 def _same_names(tables):
     """The tables with each test under its latest name."""
     done, known = [tables[-1]], dict(tables[-1])
@@ -373,9 +338,3 @@ def _same_names(tables):
         known = table | known
         done.append(table)
     return done[::-1]
-
-
-def _numbers(version):
-    """Sort key for versions: v1.9 before v1.10."""
-    return ([int(number) for number in re.findall(r'\d{1,9}', version)],
-            version)

@@ -36,6 +36,7 @@ from magnum_capi import progress
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import tar
+from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import toolchain
 from tests.benchmarks import conformance_archives
 
@@ -149,13 +150,13 @@ def comparison(first, second):
     begin, cpu = time.perf_counter(), time.process_time()
     runs = [archive.read(path) for path in (first, second)]
     loaded = time.perf_counter() - begin
-    found = compare.difference(*runs)
+    found = compare.compare(map(verdict.judged, runs))
     took = time.perf_counter() - begin
     cpu = time.process_time() - cpu
     print(f'\nCompare of two runs, {len(runs[0].specs)} specs each: '
           f'{took:.3f} s, {loaded:.3f} s of it to load them, '
           f'{cpu:.3f} s CPU; '
-          f'{len(found.new_failures)} new failures')
+          f'{found.new_failures} new failures')
 
 
 def main():

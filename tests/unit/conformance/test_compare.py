@@ -21,6 +21,13 @@ def of(*results):
     return compare.compare(map(verdict.judged, results))
 
 
+def between(before, after):
+    """The difference of two runs with these specs."""
+    difference, = of(by_hand.result(*before),
+                     by_hand.result(*after)).differences
+    return difference
+
+
 def run(*specs, title, **kwargs):
     return by_hand.result(*specs, title=title, **kwargs)
 
@@ -34,8 +41,7 @@ class DifferenceTest(testtools.TestCase):
 
     def kinds(self, before, after):
         """Names of specs by kind of change."""
-        found = compare.difference(by_hand.result(*before),
-                                   by_hand.result(*after))
+        found = between(before, after)
         return {kind: [c.name for c in getattr(found, kind)]
                 for kind in compare.KINDS if getattr(found, kind)}
 
@@ -68,9 +74,7 @@ class DifferenceTest(testtools.TestCase):
                     '.21] [Conformance]',
                     '[sig-node] Sysctls should work [Conformance]')
 
-        found = compare.difference(
-            by_hand.result(by_hand.passed(old)),
-            by_hand.result(by_hand.failed(new)))
+        found = between([by_hand.passed(old)], [by_hand.failed(new)])
 
         change, = found.new_failures
         self.assertEqual((new, old, model.PASSED),
@@ -98,16 +102,13 @@ class DifferenceTest(testtools.TestCase):
                        [by_hand.failed('a'), by_hand.passed('a')]))
 
     def test_durations_of_what_passed_twice(self):
-        found = compare.difference(
-            by_hand.result(by_hand.passed('slower', 1), by_hand.passed('f', 9),
-                           by_hand.passed('faster', 60),
-                           by_hand.passed('same', 3),
-                           by_hand.passed('?', None)),
-            by_hand.result(by_hand.passed('slower', 11),
-                           by_hand.failed('f', seconds=99),
-                           by_hand.passed('faster', 1),
-                           by_hand.passed('same', 4),
-                           by_hand.passed('?', 70)))
+        found = between(
+            [by_hand.passed('slower', 1), by_hand.passed('f', 9),
+             by_hand.passed('faster', 60), by_hand.passed('same', 3),
+             by_hand.passed('?', None)],
+            [by_hand.passed('slower', 11), by_hand.failed('f', seconds=99),
+             by_hand.passed('faster', 1), by_hand.passed('same', 4),
+             by_hand.passed('?', 70)])
 
         self.assertEqual(
             [('faster', -59), ('slower', 10)],

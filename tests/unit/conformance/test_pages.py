@@ -146,19 +146,3 @@ class ComparisonPageTest(testtools.TestCase):
                 'Tests by cluster: 4 failed somewhere, 384 passed and did '
                 'not run everywhere, 0 passed everywhere'):
             self.assertIn(words, text)
-
-    def test_drivers_and_versions(self):
-        def run(driver, version, *specs):
-            return verdict.judged(by_hand.result(
-                *specs, cluster=model.Cluster(version, driver=driver)))
-
-        found = compare.compare([
-            run('heat', 'v1.10.1', by_hand.passed('a'), by_hand.failed('b')),
-            run('capi', 'v1.9.0', by_hand.passed('a')),
-            run('capi', 'v1.9.0', by_hand.failed('a'))])
-
-        self.assertEqual(('v1.9.0', 'v1.10.1'), found.matrix.versions)
-        self.assertIn(
-            'driver v1.9.0 v1.10.1 capi passed 1 specs ran failed 1 of 1 '
-            'specs failed no run heat no run failed 1 of 2 specs failed',
-            Page(compare_report.to_html(found)).text)
