@@ -227,7 +227,6 @@ def _is_text(head):
 class _Tests:
     """What the tests of a plugin left.
 
-    :param fault: why not all of it could be read.
     :param copies: name of a file -> path of its copy.
     """
 
@@ -235,7 +234,6 @@ class _Tests:
     log: model.Log | None = None
     definition: documents.Definition = documents.Definition()
     problems: list = dataclasses.field(default_factory=list)
-    fault: damage.Damage | None = None
     copies: dict = dataclasses.field(default_factory=dict)
 
     @property
@@ -298,8 +296,8 @@ class _Record:
             if match['definition']:
                 tests.definition = documents.Definition.of(
                     self._document(member))
-            elif not tests.fault:
-                self._file(tests, plugin, match['file'], member)
+            else:
+                self._file(tests, match['file'], member)
 
     def _tests_of(self, plugin):
         """The tests of a plugin; None if they are not those of Kubernetes."""
@@ -311,26 +309,19 @@ class _Record:
             self._tests[plugin] = _Tests()
         return self._tests[plugin]
 
-    def _file(self, tests, plugin, file, member):
+    def _file(self, tests, file, member):
         """Read a log or a JUnit file; several JUnit files add up."""
-        try:
-            if member.size > MEMBER:
-                raise damage.Damage(
-                    f'{member.name} has {member.size} bytes, more than '
-                    f'{MEMBER}', where=self._source)
-            reader = (logs.Reader() if file == LOG else junit.Parser(
-                f'{self._source}: {member.name}', tests.suite))
-            with self._copy(tests, file) as keep:
-                for piece in member.pieces():
-                    keep(piece)
-                    reader.feed(piece)
-            found = reader.close()
-        except damage.Damage as e:
-            if plugin == model.E2E:
-                raise
-            # It may be of other tests.
-            tests.fault = e
-            return
+        if member.size > MEMBER:
+            raise damage.Damage(
+                f'{member.name} has {member.size} bytes, more than '
+                f'{MEMBER}', where=self._source)
+        reader = (logs.Reader() if file == LOG else junit.Parser(
+            f'{self._source}: {member.name}', tests.suite))
+        with self._copy(tests, file) as keep:
+            for piece in member.pieces():
+                keep(piece)
+                reader.feed(piece)
+        found = reader.close()
         if file != LOG:
             tests.suite = found
         elif tests.log is not None:
@@ -420,22 +411,13 @@ class _Record:
         found = [name for name in tests if tests[name].e2e]
         if model.E2E in tests or model.E2E in self._plugins:
             found = [model.E2E]
-        faults = {name: one.fault for name, one in tests.items() if one.fault}
-        if faults and not found:
-            raise next(iter(faults.values()))
         if not found:
             return '', _Tests()
         name, *others = found
-        chosen = tests.get(name) or _Tests()
-        if chosen.fault:
-            raise chosen.fault
-        chosen.problems += [
-            f'the results of the plugin {other} cannot be read: {fault.what}'
-            for other, fault in faults.items()]
         if others:
             self._unread(f'the e2e tests of the plugin {name} are judged, '
                          f'not those of {", ".join(others)}')
-        return name, chosen
+        return name, tests.get(name) or _Tests()
 
     def _keep_copies(self, chosen):
         """Name the copies of the e2e plugin's files, and remove others."""

@@ -101,9 +101,9 @@ class PluginTest(testtools.TestCase):
         self.assertEqual(3, self.results(self.path)[0])
 
         self.packed(first={junit: b'<testsuites>', log: None}, second={})
-        code, found = self.results(self.path)
+        code, _, said = terminal.call('conformance', 'report', self.path)
         self.assertEqual(3, code)
-        self.assertIn('first', found['reasons'][0])
+        self.assertIn(f'plugins/first/{junit}', said)
 
     def test_of_several_the_first_is_judged_and_the_others_are_named(self):
         self.packed(first={}, second={})
