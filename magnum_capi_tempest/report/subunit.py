@@ -39,9 +39,6 @@ _ATTRIBUTES = re.compile(r'(?<=\w)\[([^\[\]]*)\]')
 #: How the failure of a class's setup or cleanup is called.
 _FIXTURE = re.compile(r'\w+ \(([\w.]+)\)')
 
-#: The attribute of a test that judges a promise of a driver.
-_PROMISE = re.compile(r'[a-z-]+/[a-z-]+/[a-z-]+')
-
 #: Subtypes of texts; x-text is that of evidence which is in files, too.
 _TEXTS = ('json', 'xml', 'yaml', 'x-text')
 
@@ -113,8 +110,7 @@ def read(path, *, title, facts=None):
         phases=tuple(phases),
         facts=types.MappingProxyType(facts),
         problems=tuple(sorted({_damage(r, path) for r in damage})),
-        sections=(*_promises(tests), *_not_checked(tests),
-                  *_tolerated(tests), *_known(tests)))
+        sections=(*_not_checked(tests), *_tolerated(tests), *_known(tests)))
 
 
 def regex_of_failed(run) -> str:
@@ -139,33 +135,6 @@ def _versions(tests):
                     if version:
                         found[part][version] = None
     return {part: ', '.join(seen) for part, seen in found.items()}
-
-
-def _promises(tests):
-    """A section that counts the promises of each profile, if any was judged.
-
-    The attribute of a test has slashes for the points of the promise.
-    """
-    judged = collections.defaultdict(set)
-    for test in tests:
-        for tag in test.tags:
-            if _PROMISE.fullmatch(tag):
-                judged[tag.replace('/', '.')].add(test.status)
-    profiles = collections.defaultdict(list)
-    for name, statuses in judged.items():
-        profiles[name.partition('.')[0]].append((name, statuses))
-    lines = []
-    for profile, found in sorted(profiles.items()):
-        broken = sorted(name for name, statuses in found
-                        if statuses & model.FAILING)
-        kept = sum(model.PASSED in statuses and not statuses & model.FAILING
-                   for _, statuses in found)
-        lines.append(
-            f'{profile}: {kept} kept, {len(broken)} not kept, '
-            f'{len(found) - kept - len(broken)} not tested'
-            + (f' (not kept: {", ".join(broken)})' if broken else ''))
-    if lines:
-        yield model.Section('Promises', tuple(lines))
 
 
 def _not_checked(tests):

@@ -81,20 +81,6 @@ class ReadTest(testtools.TestCase):
         self.assertTrue(section.folded)
         self.assertFalse(after.folded)
 
-    def test_promises_are_counted_by_profile(self):
-        run = self.read(
-            streams.Stream()
-            .test('a.B.one[id-1,lifecycle/resize/workers]')
-            .test('a.B.two[lifecycle/resize/last-wins,slow]', 'fail')
-            .test('a.B.three[lifecycle/resize/last-wins]')
-            .test('a.B.four[upgrade/rollout/complete]', 'skip'))
-
-        section, = run.sections
-        self.assertEqual(
-            ('lifecycle: 1 kept, 1 not kept, 0 not tested (not kept: '
-             'lifecycle.resize.last-wins)',
-             'upgrade: 0 kept, 0 not kept, 1 not tested'), section.lines)
-
     def test_versions_that_tests_have_seen_come_first(self):
         run = subunit.read(
             streams.Stream()
