@@ -10,7 +10,6 @@ document itself must not be kept. None of this decides whether a run passed.
 
 import collections
 import dataclasses
-import datetime
 import json
 import re
 
@@ -59,14 +58,6 @@ def text(document, *path) -> str:
     """A line of text at a path of keys, empty if missing."""
     found = dig(document, *path)
     return texts.line(found, _LINE) if isinstance(found, str) else ''
-
-
-def moment(stamp) -> datetime.datetime | None:
-    """A timestamp of Kubernetes, None if missing or invalid."""
-    try:
-        return datetime.datetime.fromisoformat(stamp or '')
-    except (TypeError, ValueError):
-        return None
 
 
 def entries(document, *path):

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two ends of an e2e log, times and names."""
-
-import datetime
+"""The two ends of an e2e log, and names."""
 
 import fixtures
 import testtools
 
-from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance import log as logs
 from magnum_capi_tempest.conformance import names
 from tests.unit.conformance import archives
@@ -76,19 +73,6 @@ class LogTest(testtools.TestCase):
         for data in (b'', b'\xff\xfe' * 100, b'Will run many of 3 specs\n'):
             with self.subTest(data):
                 self.assertIsNone(scan(data).planned)
-
-
-class MomentTest(testtools.TestCase):
-
-    def test_go_writes_nanoseconds(self):
-        self.assertEqual(
-            datetime.datetime(2026, 11, 21, 9, 24, 31, 607505,
-                              datetime.timezone.utc),
-            documents.moment('2026-11-21T09:24:31.607505123Z'))
-
-    def test_none(self):
-        for stamp in (None, '', 'yesterday', 7):
-            self.assertIsNone(documents.moment(stamp))
 
 
 class NamesTest(testtools.TestCase):
