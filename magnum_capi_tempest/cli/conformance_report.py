@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi conformance report | compare``: the results of runs."""
 
-import contextlib
 import pathlib
 import sys
 
 from magnum_capi.cli import base
-from magnum_capi import outfile
+from magnum_capi_tempest.cli import output
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import sources
-from magnum_capi_tempest import report as reports
 from magnum_capi_tempest.report import terminal
 
 _RECORD = 'RECORD[,driver=NAME]...'
-_FORMATS = ('text', 'markdown', 'json')
 
 
 class Report(base.Judging):
@@ -33,7 +30,7 @@ class Report(base.Judging):
         parser.add_argument(
             '--title',
             help='Title of the report (default: the name of the record).')
-        add_output(parser, 'report', 'HTML, Markdown, JSON, JUnit')
+        output.add(parser, 'report', 'HTML, Markdown, JSON, JUnit')
         parser.add_argument(
             '--publish', type=pathlib.Path, metavar='DIR',
             help='Also write copies without secrets to this folder: e2e.log, '
@@ -43,7 +40,7 @@ class Report(base.Judging):
         return parser
 
     def act(self, args):
-        with output(args.html, args.output, args.publish):
+        with output.checked(args, args.publish):
             return self._show(args)
 
     def _show(self, args):
@@ -53,17 +50,12 @@ class Report(base.Judging):
         else:
             judged = sources.load(args.record, title=args.title)
         shown = report.view(judged, reruns)
-        written = None
-        if args.output:
-            written = report.write(args.output, shown)[report.PAGE]
-        if args.html:
-            written = reports.write_file(args.html, report.to_html(shown))
-        if args.format == 'json':
-            print(report.to_json(shown), end='')
-        elif args.format == 'markdown':
-            print(report.to_markdown(shown), end='')
-        else:
-            terminal.show(shown.run, report=written)
+        output.show(
+            args, text=lambda page: terminal.show(shown.run, report=page),
+            markdown=lambda: report.to_markdown(shown),
+            json=lambda: report.to_json(shown),
+            html=lambda: report.to_html(shown),
+            folder=lambda folder: report.write(folder, shown)[report.PAGE])
         return judged.verdict.exit_code
 
 
@@ -90,58 +82,21 @@ class Compare(base.Judging):
         parser.add_argument('records', metavar=_RECORD, nargs='+',
                             help=f'{sources.HELP} {sources.TREES} The others '
                                  'are compared with the first.')
-        add_output(parser, 'comparison', 'HTML, Markdown, JSON')
+        output.add(parser, 'comparison', 'HTML, Markdown, JSON')
         return parser
 
     def act(self, args):
-        with output(args.html, args.output):
+        with output.checked(args):
             return self._show(args)
 
     def _show(self, args):
         from magnum_capi_tempest.conformance import compare
         from magnum_capi_tempest.conformance import compare_report
         found = compare.compare(*sources.load_all(args.records))
-        if args.output:
-            compare_report.write(args.output, found)
-        if args.html:
-            reports.write_file(args.html, compare_report.to_html(found))
-        if args.format == 'json':
-            print(compare_report.to_json(found), end='')
-        elif args.format == 'markdown':
-            print(compare_report.to_markdown(found), end='')
-        else:
-            compare_report.show(found)
+        output.show(
+            args, text=lambda page: compare_report.show(found),
+            markdown=lambda: compare_report.to_markdown(found),
+            json=lambda: compare_report.to_json(found),
+            html=lambda: compare_report.to_html(found),
+            folder=lambda folder: compare_report.write(folder, found))
         return found.exit_code
-
-
-def add_output(parser, what, forms):
-    """Options for what to print and which files to write."""
-    parser.add_argument(
-        '-f', '--format', choices=_FORMATS, default='text',
-        help='Output format (default: text).')
-    parser.add_argument(
-        '--html', type=pathlib.Path, metavar='FILE',
-        help=f'Also write the {what} as one HTML page to this file.')
-    parser.add_argument(
-        '--output', type=pathlib.Path, metavar='DIR',
-        help=f'Also write the {what} in every format ({forms}) to this '
-             'folder.')
-
-
-@contextlib.contextmanager
-def output(html, *folders):
-    """Look at where to write before anything is read or run.
-
-    :param html: path of a page, None if no page is wanted.
-    :param folders: likewise; those that the block has made are named, as each
-        may be a typing error.
-    :raises UsageError: the folder of the page does not exist.
-    """
-    if html:
-        outfile.require_folder(html)
-    missing = [folder for folder in folders
-               if folder and not folder.exists()]
-    yield
-    for folder in missing:
-        print(f'magnum-capi: made the folder {folder.absolute()}',
-              file=sys.stderr)

@@ -6,6 +6,7 @@ import pathlib
 
 from magnum_capi.cli import base
 from magnum_capi import errors
+from magnum_capi_tempest.cli import output
 from magnum_capi_tempest import report
 from magnum_capi_tempest.report import html
 from magnum_capi_tempest.report import json_
@@ -32,35 +33,28 @@ class Show(base.Judging):
         parser.add_argument(
             '--title',
             help='Title of the report (default: the name of the file).')
-        parser.add_argument(
-            '-f', '--format', choices=('text', 'markdown', 'json'),
-            default='text', help='Output format (default: text).')
-        parser.add_argument(
-            '--html', type=pathlib.Path, metavar='FILE',
-            help='Also write the HTML report to this file.')
-        parser.add_argument(
-            '--output', type=pathlib.Path, metavar='DIR',
-            help='Also write the report in every format (HTML, JUnit, JSON, '
-                 'Markdown) to this folder, and a text file with everything '
-                 'about each failed test.')
+        output.add(parser, 'report', 'HTML, JUnit, JSON, Markdown; a text '
+                   'file with everything about each failed test')
         return parser
 
     def act(self, args):
         run = subunit.read(args.stream, title=args.title or args.stream.stem)
-        written = failures = None
-        if args.output:
-            written = report.write(run, args.output)['report.html']
-            failures = report.write_failures(run, args.output)
-        if args.html:
-            written = report.write_file(args.html, html.render(run))
-        if args.format != 'text':
-            form = json_ if args.format == 'json' else markdown
-            self.app.stdout.write(form.render(run))
-            return run.exit_code
-        terminal.show(run, report=written, failures=failures)
-        if run.failures and not args.output:
-            terminal.printer()(f'All of it is in {args.stream}; --output DIR '
-                               'writes it as text')
+        failures = {}
+
+        def folder(path):
+            failures.update(report.write_failures(run, path))
+            return report.write(run, path)['report.html']
+
+        def text(page):
+            terminal.show(run, report=page, failures=failures)
+            if run.failures and not args.output:
+                terminal.printer()(f'All of it is in {args.stream}; --output '
+                                   'DIR writes it as text')
+
+        output.show(
+            args, text=text, markdown=lambda: markdown.render(run),
+            json=lambda: json_.render(run), html=lambda: html.render(run),
+            folder=folder)
         return run.exit_code
 
 
@@ -73,25 +67,17 @@ class Matrix(base.Judging):
     def get_parser(self, prog_name):
         parser = super().get_parser(prog_name)
         _add_files(parser)
-        parser.add_argument(
-            '-f', '--format', choices=('text', 'markdown', 'json'),
-            default='text', help='Output format (default: text).')
-        parser.add_argument(
-            '--html', type=pathlib.Path, metavar='FILE',
-            help='Also write the comparison as one HTML page to this file.')
+        output.add(parser, 'comparison')
         return parser
 
     def act(self, args):
         found = [driver_reports.loads(_read(path), path)
                  for path in args.file]
-        written = args.html and report.write_file(
-            args.html, forms.to_html(found))
-        if args.format == 'text':
-            forms.show(found, page=written)
-        else:
-            self.app.stdout.write(
-                forms.to_markdown(found) if args.format == 'markdown'
-                else json_.dumps(found))
+        output.show(
+            args, text=lambda page: forms.show(found, page=page),
+            markdown=lambda: forms.to_markdown(found),
+            json=lambda: json_.dumps(found),
+            html=lambda: forms.to_html(found))
         return 0 if forms.good(found) else 1
 
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of the commands that show results, and what follows from them."""
+
+import contextlib
+import pathlib
+import sys
+
+from magnum_capi import outfile
+from magnum_capi_tempest import report
+
+
+def add(parser, what, forms=''):
+    """Options for what to print and which files to write.
+
+    :param forms: of the files in a folder, for readers; empty: no folder can
+        be asked for.
+    """
+    parser.add_argument(
+        '-f', '--format', choices=('text', 'markdown', 'json'),
+        default='text', help='Output format (default: text).')
+    parser.add_argument(
+        '--html', type=pathlib.Path, metavar='FILE',
+        help=f'Also write the {what} as one HTML page to this file.')
+    parser.set_defaults(output=None)
+    if forms:
+        parser.add_argument(
+            '--output', type=pathlib.Path, metavar='DIR',
+            help=f'Also write the {what} in every format ({forms}) to this '
+                 'folder.')
+
+
+@contextlib.contextmanager
+def checked(args, *folders):
+    """Look at where to write before anything is read or run.
+
+    :param folders: others that are written to, None for one that is not
+        asked for. Those that the block has made are named, as each may be a
+        typing error.
+    :raises UsageError: the folder of the page does not exist.
+    """
+    if args.html:
+        outfile.require_folder(args.html)
+    missing = [folder for folder in (args.output, *folders)
+               if folder and not folder.exists()]
+    yield
+    for folder in missing:
+        print(f'magnum-capi: made the folder {folder.absolute()}',
+              file=sys.stderr)
+
+
+def show(args, *, text, markdown, json, html, folder=None):
+    """Write a result as the options ask for it, and print it.
+
+    :param text: function that prints it, of the path of its page; None
+        without a page.
+    :param markdown: function that returns it; ``json`` and ``html`` likewise.
+    :param folder: function that writes it to a folder in every format, and
+        returns the path of the page there.
+    """
+    page = folder(args.output) if args.output else None
+    if args.html:
+        page = report.write_file(args.html, html())
+    if args.format == 'text':
+        text(page)
+    else:
+        print(json() if args.format == 'json' else markdown(), end='')
