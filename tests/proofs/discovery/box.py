@@ -76,11 +76,16 @@ class Box(boxes.Box):
                 proofs.printing_to(file.fileno()):
             stream, _ = tempest_run.run(self.sandbox, tempest_run.Order(
                 regex=regex, promise='discovery', results=results,
-                driver=tempest_run.chosen(self.sandbox),
+                driver=self._driver(),
                 fixture=tuple(self._fixture.items())))
         run = subunit.read(stream, title=f'{self.name}, {what}')
         report.write(run, results)
         return run
+
+    def _driver(self):
+        """The filter refuses templates of an ambiguous type without one."""
+        return (tempest_run.chosen(self.sandbox)
+                if self.with_filter else None)
 
     def audit(self) -> list[dict]:
         """Findings of the audit, called like an operator does."""
