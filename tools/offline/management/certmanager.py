@@ -17,7 +17,6 @@ from magnum_capi import processes
 
 NAMESPACE = 'cert-manager'
 DEPLOYMENTS = ('cert-manager', 'cert-manager-cainjector')
-WEBHOOK = 'cert-manager-webhook'
 
 #: Marks what is not upstream's.
 STAND_IN = 'io.magnum-capi.stand-in'
