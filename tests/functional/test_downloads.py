@@ -40,7 +40,7 @@ version = "1.0.0"
 url = "https://dl.k8s.io/release/v{{version}}/bin/linux/{{arch}}/pause"
 sha256 = {{ {arch} = "{pause}" }}
 [programs.pause.build]
-sources = "go/helpers"
+sources = "tools/offline/go/helpers"
 package = "./pause"
 [programs.nnp]
 version = "1.0.0"
@@ -49,7 +49,7 @@ url = "https://dl.k8s.io/nnp-v{{version}}-linux-{{arch}}.tar.gz"
 member = "linux-{{arch}}/nnp"
 sha512 = {{ {arch} = "{nnp}" }}
 [programs.nnp.build]
-sources = "go/helpers"
+sources = "tools/offline/go/helpers"
 package = "./nnp"
 [go]
 minimum = "1.26.0"
