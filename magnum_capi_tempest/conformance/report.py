@@ -205,12 +205,11 @@ def _test(spec, cause='', began=None):
             report.Detail('log up to the failure', failures.excerpt(spec)),
             report.Detail('events of its namespace',
                           '\n'.join(failures.events(spec))))
+    process = failures.process(spec) if began else ''
     return report.Test(
         name=spec.name, id=spec.name, status=_STATUS[spec.status],
         seconds=spec.seconds, started=began,
-        tags=tuple(f'{timeline.WORKER}{process}'
-                   for process in [began and failures.process(spec)]
-                   if process),
+        tags=(f'{timeline.WORKER}{process}',) if process else (),
         details=tuple(d for d in details if d.text),
         group=f'conformance.sig-{spec.sig or "none"}')
 

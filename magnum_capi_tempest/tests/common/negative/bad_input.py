@@ -91,10 +91,10 @@ KINDS = {
                   'an object': {'one': 'two'}},
     'date': {'a number': 7, 'a text': 'one', 'a list': ['one']},
     'links': {'a number': 7, 'a text': 'one', 'a list': ['one']},
-    # Names that Magnum, Glance and Keystone look up in their databases; a
-    # cluster's in the body, not in the path.
+    # Names that Magnum and Glance look up in their databases; a cluster's in
+    # the body, not in the path.
     **{kind: {**NO_TEXTS, **TEXTS}
-       for kind in ('cluster', 'template', 'image', 'project')},
+       for kind in ('cluster', 'template', 'image')},
     # A field that does not exist.
     'unknown': {'a number': 7, 'a text': 'one', 'an object': {'one': 'two'},
                 'null': None},
