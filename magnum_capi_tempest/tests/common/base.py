@@ -397,6 +397,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                   for uuid in {ident, *self._clusters} - self._of_others}
         yield
         after = {uuid: self._view(uuid) for uuid in before}
+        early = flags.not_promised(COMPLETE)
         found = []
         for uuid, view in before.items():
             # What is in progress, or has failed, still changes.
@@ -404,14 +405,15 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 its = {'named': named, 'upgraded': upgraded} if (
                     uuid == ident) else {}
                 found += [f'cluster {uuid}: {fault}' for fault in
-                          bystanders.faults(view, after[uuid], **its)]
+                          bystanders.faults(view, after[uuid],
+                                            late_version=early, **its)]
         if found:
             self.fail(f'An operation on {", ".join(named) or "all"} of '
                       f'cluster {ident} has changed what it does not name: '
                       + '; '.join(found))
         its = after.get(ident)
         # An autoscaler may have changed the size since.
-        if its and not (its.is_autoscaled or flags.not_promised(COMPLETE)):
+        if its and not (its.is_autoscaled or early):
             masters, workers = its.sizes
             self.assert_nodes_now(its.cluster, workers, masters)
 

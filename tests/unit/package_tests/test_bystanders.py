@@ -57,6 +57,14 @@ class FaultsTest(testtools.TestCase):
         for named in ('more', 'id-more'):
             self.assertEqual([], self.faults(self.resize('more'), named))
 
+    def test_version_that_is_shown_late(self):
+        def change(view):
+            view.cluster['coe_version'] = 'v1.35.0'
+
+        self.assertEqual(["coe_version of it was 'v1.34.2' and is 'v1.35.0'"],
+                         self.faults(change, 'more'))
+        self.assertEqual([], self.faults(change, 'more', late_version=True))
+
     def test_another_group_is_resized(self):
         def change(view):
             self.resize('more')(view)
