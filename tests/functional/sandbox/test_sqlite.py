@@ -29,6 +29,10 @@ class DatabaseTest(testtools.TestCase):
                 self.assertEqual(['120'],
                                  self.printed('sqlite_writers.py', kind))
 
+    def test_green_writer_waits_without_stopping_the_others(self):
+        self.assertEqual(['first', 'second'],
+                         self.printed('sqlite_green.py'))
+
     def test_nothing_stays_of_a_deleted_users_credentials(self):
         self.assertEqual(['second'],
                          self.printed('keystone_credentials.py'))
