@@ -12,8 +12,9 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import reconcile
+from tests.lib import magnum_api
 from tests.unit.driver import base
-from tests.unit.driver import magnum_double
+from tests.unit.driver import in_magnum
 from tests.unit.driver import small_world
 
 
@@ -24,7 +25,7 @@ class DriverTestCase(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.magnum = self.useFixture(magnum_double.Magnum())
+        self.magnum = self.useFixture(in_magnum.Magnum())
         driver = self.magnum.driver
         self.contexts = []
         for holder, name, value in (
@@ -35,7 +36,7 @@ class DriverTestCase(base.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
         self.driver = driver.Driver()
-        self.context = magnum_double.Context('token', 'u1')
+        self.context = magnum_api.Context('token', 'u1')
 
     def store(self, context, options, project_id):
         self.assertEqual(self.w.cluster.project_id, project_id)
@@ -146,7 +147,7 @@ class LifeTest(DriverTestCase):
         self.w.store.save(self.group(node_count=0))
 
         e = self.assertRaises(
-            magnum_double.MagnumException, self.call, 'resize_cluster', None,
+            magnum_api.MagnumException, self.call, 'resize_cluster', None,
             0, ['no-such-node'])
 
         self.assertIn('no-such-node', str(e))
@@ -184,7 +185,7 @@ class LifeTest(DriverTestCase):
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.row())
         with reconciler.held(0):
-            e = self.assertRaises(magnum_double.Conflict, self.call,
+            e = self.assertRaises(magnum_api.Conflict, self.call,
                                   'rotate_credential')
 
         self.assertIn('has not ended', str(e))
@@ -245,7 +246,7 @@ class ErrorsTest(DriverTestCase):
     def test_a_failure_says_why(self):
         self.w.store.node_groups[WORKERS].update(flavor_id='tiny')
 
-        e = self.assertRaises(magnum_double.MagnumException, self.call,
+        e = self.assertRaises(magnum_api.MagnumException, self.call,
                               'create_cluster', 60)
 
         self.assertEqual(500, e.code)
@@ -255,7 +256,7 @@ class ErrorsTest(DriverTestCase):
         with mock.patch.object(
                 self.magnum.driver.operations.Operations, 'delete',
                 side_effect=failures.Failed('100 %(done)s %')):
-            e = self.assertRaises(magnum_double.MagnumException, self.call,
+            e = self.assertRaises(magnum_api.MagnumException, self.call,
                                   'delete_cluster')
 
         self.assertIn('100 %(done)s %', str(e))
@@ -266,7 +267,7 @@ class ErrorsTest(DriverTestCase):
                 self.magnum.driver.upgrading.Upgrade, 'run',
                 side_effect=failures.NotViable('from 50 % to nothing')):
             e = self.assertRaises(
-                magnum_double.NotSupported, self.call, 'upgrade_cluster',
+                magnum_api.NotSupported, self.call, 'upgrade_cluster',
                 self.w.store.template(small_world.NEWER), 1, None)
 
         self.assertEqual(400, e.code)
@@ -284,7 +285,7 @@ class ErrorsTest(DriverTestCase):
         row = self.row()
 
         self.assertRaises(
-            magnum_double.NotSupported, self.driver.rotate_ca_certificate,
+            magnum_api.NotSupported, self.driver.rotate_ca_certificate,
             self.context, row)
 
         self.assertEqual([row], put_back)
@@ -357,5 +358,5 @@ class ProvidesTest(DriverTestCase):
         for count in (1, 3, 5):
             self.driver.validate_master_resize(count)
         for count in (0, 2, 4, -1):
-            self.assertRaises(magnum_double.MasterNGSizeInvalid,
+            self.assertRaises(magnum_api.MasterNGSizeInvalid,
                               self.driver.validate_master_resize, count)
