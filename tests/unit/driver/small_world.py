@@ -3,9 +3,9 @@
 
 """A small world for the driver's operations: rows, a cloud, a helm.
 
-The management cluster is ``api_server``; this helm makes there, at once, what
-a chart and Cluster API would have made in the end. Rows are copies, as
-Magnum's objects are: what is not saved, nobody else sees.
+The management cluster is ``tests.lib.kube_server``; this helm makes there, at
+once, what a chart and Cluster API would have made in the end. Rows are copies,
+as Magnum's objects are: what is not saved, nobody else sees.
 """
 
 import base64
@@ -636,8 +636,20 @@ class Helm:
                  'infrastructure.cluster.x-k8s.io/v1beta1'}
         path = (f'/apis/{group.get(plural, _CAPI)}/namespaces/{NAMESPACE}/'
                 f'{plural}/{name or obj["metadata"]["name"]}')
-        self._api.put(path, obj)
+        kept = self._api.put(path, obj)
+        if 'observedGeneration' in kept.get('status', {}):
+            # Its controller has seen it.
+            kept['status']['observedGeneration'] = (
+                kept['metadata']['generation'])
         return path
+
+
+def _see(before, now):
+    """A controller that has seen all changes sees this one, too."""
+    known = (before or {}).get('metadata', {}).get('generation')
+    seen = (now.get('status') or {}).get('observedGeneration')
+    if known and seen == known:
+        now['status']['observedGeneration'] = now['metadata']['generation']
 
 
 def _machine_template(group, values):
@@ -673,6 +685,7 @@ class World:
     def __init__(self, api, options, user='u1'):
         self.api = api
         api.namespaces = {NAMESPACE}
+        api.controller = _see
         self.cloud = Cloud()
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)
