@@ -45,7 +45,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
         return lambda: self.api.put(PATH, before)
 
     def health(self):
-        monitor = self.driver.get_monitor(self.context, self.row())
+        monitor = self.driver.get_monitor(self.context, self.w.store.row())
         monitor.poll_health_status()
         return monitor.data
 

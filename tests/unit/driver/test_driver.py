@@ -43,14 +43,9 @@ class DriverTestCase(base.TestCase):
         self.contexts.append(context)
         return self.w.store
 
-    def row(self):
-        row = self.w.store.row()
-        row.default_ng_worker = self.w.store.row(WORKERS)
-        return row
-
     def call(self, method, *args):
         """As the conductor does, which saves the cluster after it."""
-        row = self.row()
+        row = self.w.store.row()
         getattr(self.driver, method)(self.context, row, *args)
         self.w.store.save(row)
 
@@ -183,7 +178,7 @@ class LifeTest(DriverTestCase):
     def test_rotation_while_another_operation_runs_is_a_conflict(self):
         self.create()
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
             e = self.assertRaises(magnum_api.Conflict, self.call,
                                   'rotate_credential')
@@ -282,7 +277,7 @@ class ErrorsTest(DriverTestCase):
         # The conductor has made new ones already.
         put_back = []
         self.w.store.put_back_certificates = put_back.append
-        row = self.row()
+        row = self.w.store.row()
 
         self.assertRaises(
             magnum_api.NotSupported, self.driver.rotate_ca_certificate,
@@ -303,7 +298,7 @@ class MonitorTest(DriverTestCase):
         self.create()
         self.contexts.clear()
 
-        monitor = self.driver.get_monitor(self.context, self.row())
+        monitor = self.driver.get_monitor(self.context, self.w.store.row())
         monitor.poll_health_status()
 
         self.assertEqual('HEALTHY', monitor.data['health_status'])
@@ -316,7 +311,8 @@ class MonitorTest(DriverTestCase):
         self.magnum.conf.set_override(
             'default_value_overlays', ['none'], 'k8s_capi')
 
-        self.assertIsNone(self.driver.get_monitor(self.context, self.row()))
+        self.assertIsNone(self.driver.get_monitor(
+            self.context, self.w.store.row()))
         self.assertIn('default_value_overlays', self.logger.output)
 
 
