@@ -48,7 +48,7 @@ from magnum_capi.kube import client
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import real_api
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import small_world
 
 CONDUCTORS = 3
@@ -85,7 +85,7 @@ def project(number):
 
 def model():
     """Objects of one cluster by path, as a scripted server has them."""
-    with api_server.ApiServer() as api:
+    with kube_server.ApiServer() as api:
         world = small_world.World(api, settings())
         row = world.store.row()
         row.ca_cert_ref = 'ca'
@@ -139,7 +139,7 @@ def kind_of(plural):
 
 def definitions():
     found = {}
-    for group in api_server.DISCOVERY['items']:
+    for group in kube_server.DISCOVERY['items']:
         for version in group['versions']:
             for resource in version['resources']:
                 found.setdefault((group['metadata']['name'],

@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A management cluster's Kubernetes API, with what controllers rely on.
+"""A management cluster's Kubernetes API, behind a door, by the clock.
 
-To the answers of :mod:`tests.unit.driver.api_server` it adds generations,
-finalizers, the garbage collector, the ownership of fields in a server-side
-apply, and a clock. Lists and watches of all namespaces are refused: its user
-may only work in namespaces.
+To the server of :mod:`tests.lib.kube_server` it adds what controllers and
+charts use. Lists and watches of all namespaces are refused: its user may only
+work in namespaces.
 """
 
-import json
-import marshal
 import re
-import typing
 
 from tests.lib import doors
+from tests.lib import kube_server
 from tests.lib import virtual_time
-from tests.unit.driver import api_server
 
 HOST = 'management.example'
 URL = f'http://{HOST}'
 
-_APPLY = 'application/apply-patch+yaml'
-
-#: Kinds whose spec has a generation.
-_GENERATED = re.compile(r'/apis/[a-z.]*(cluster\.x-k8s\.io|stackhpc\.com)/')
+copied = kube_server.copied
 
 CORE = 'cluster.x-k8s.io/v1beta2'
 PLANE = 'controlplane.cluster.x-k8s.io/v1beta2'
@@ -52,19 +45,6 @@ KINDS = {
 }
 
 
-def _discovery() -> dict:
-    """As of the older one, with health checks."""
-    found = copied(api_server.DISCOVERY)
-    for version in found['items'][0]['versions']:
-        version['resources'].append({'resource': 'machinehealthchecks'})
-    return found
-
-
-def copied(obj: typing.Any) -> typing.Any:
-    """A copy of JSON, in a tenth of the time of copy.deepcopy."""
-    return marshal.loads(marshal.dumps(obj))
-
-
 def path(kind: str, namespace: str, name: str = '') -> str:
     """Path of an object, or of the collection."""
     version, plural = KINDS[kind]
@@ -73,7 +53,7 @@ def path(kind: str, namespace: str, name: str = '') -> str:
     return f'{found}/{name}' if name else found
 
 
-class KubeApi(api_server.ApiServer):
+class KubeApi(kube_server.ApiServer):
     """The server; :meth:`serve` answers requests.
 
     :ivar refuse: regular expressions of (method, path) that are forbidden.
@@ -82,11 +62,9 @@ class KubeApi(api_server.ApiServer):
     url = URL
 
     def __init__(self, clock: virtual_time.Clock) -> None:
-        super().__init__(_discovery())
+        super().__init__()
         self.clock = clock
         self.namespaces = set()
-        #: Last body that each manager applied, by path.
-        self._applied: dict[tuple[str, str], dict] = {}
 
     @property
     def date(self) -> float:
@@ -103,72 +81,8 @@ class KubeApi(api_server.ApiServer):
         asked.handle(request.body)
         return asked.answered
 
-    def put(self, path: str, obj: dict) -> dict:
-        before = self.objects.get(path)
-        obj = copied(obj)
-        metadata = obj.setdefault('metadata', {})
-        metadata['name'] = path.rpartition('/')[2]
-        if '/namespaces/' in path:
-            metadata['namespace'] = path.split('/')[-3]
-        if before is None:
-            metadata.setdefault('uid', f'uid-{self.version + 1}')
-            metadata.setdefault('creationTimestamp', self.timestamp())
-        else:
-            # What no client may change.
-            for key in ('uid', 'creationTimestamp', 'generation',
-                        'deletionTimestamp'):
-                if key in before['metadata']:
-                    metadata[key] = before['metadata'][key]
-        if _GENERATED.match(path):
-            if before is None:
-                metadata['generation'] = 1
-            elif before.get('spec') != obj.get('spec'):
-                metadata['generation'] = (
-                    before['metadata'].get('generation', 0) + 1)
-        if before is not None:
-            metadata['resourceVersion'] = before['metadata'][
-                'resourceVersion']
-            if before == obj:
-                # Nothing changed, so it stays the same version.
-                return before
-        self.version += 1
-        metadata['resourceVersion'] = str(self.version)
-        self.objects[path] = obj
-        if metadata.get('deletionTimestamp') and not metadata.get(
-                'finalizers'):
-            del self.objects[path]
-            self._collect(obj)
-        return obj
-
-    def remove(self, path: str) -> None:
-        """Delete an object, as soon as its finalizers are gone."""
-        metadata = self.objects[path]['metadata']
-        if metadata.get('finalizers'):
-            if not metadata.get('deletionTimestamp'):
-                self.version += 1
-                metadata['deletionTimestamp'] = self.timestamp()
-                if 'generation' in metadata:
-                    # apiserver, pkg/registry/rest/delete.go, BeforeDelete.
-                    metadata['generation'] += 1
-                metadata['resourceVersion'] = str(self.version)
-            return
-        gone = self.objects[path]
-        super().remove(path)
-        for key in [key for key in self._applied if key[0] == path]:
-            del self._applied[key]
-        self._collect(gone)
-
-    def _collect(self, owner: dict) -> None:
-        """Delete what only this object has owned."""
-        uid = owner['metadata']['uid']
-        for path, obj in list(self.objects.items()):
-            owners = obj['metadata'].get('ownerReferences') or []
-            if owners and all(o['uid'] == uid for o in owners) and (
-                    path in self.objects):
-                self.remove(path)
-
-    def timestamp(self) -> str:
-        return self.clock.datetime().strftime('%Y-%m-%dT%H:%M:%SZ')
+    def _tell(self, kind: str, path: str, obj: dict) -> None:
+        """Nobody may watch."""
 
     # For controllers, charts and oracles.
 
@@ -202,20 +116,13 @@ class KubeApi(api_server.ApiServer):
         if where in self.objects:
             self.remove(where)
 
-    def applied(self, where: str, manager: str, body: dict) -> dict:
-        """A body, with None for what this manager does not want any more."""
-        key = where, manager
-        before = self._applied.get(key, {})
-        self._applied[key] = copied(body)
-        return _without(before, body)
-
 
 LABELS = {'cluster': 'cluster.x-k8s.io/cluster-name',
           'deployment': 'cluster.x-k8s.io/deployment-name',
           'release': 'capi.stackhpc.com/cluster'}
 
 
-class _Request(api_server._Request):
+class _Request(kube_server._Request):
 
     answered: doors.Answer
 
@@ -229,39 +136,4 @@ class _Request(api_server._Request):
         if query.get('watch') or '/namespaces/' not in path and (
                 path.startswith('/apis/') or path.endswith('/secrets')):
             return self.refuse(403, 'Forbidden')
-        metadata = self.headers.get('Accept', '')
         super().act(path, query, body)
-        if 'as=PartialObjectMetadataList' in metadata and (
-                self.answered[0] == 200):
-            status, headers, data = self.answered
-            found = json.loads(data)
-            found['items'] = [{'metadata': item['metadata']}
-                              for item in found['items']]
-            self.answer(status, {}, found)
-
-    def _patch(self, path, query, body):
-        if self.headers['Content-Type'] == _APPLY:
-            found = self.api.objects.get(path, {})
-            body = {**body, 'apiVersion': found.get(
-                'apiVersion', body.get('apiVersion'))}
-            body = self.api.applied(path, query.get('fieldManager', ''), body)
-        super()._patch(path, query, body)
-
-    def _get(self, path, query, body):
-        super()._get(path, query, body)
-        fields = query.get('fieldSelector')
-        if fields and self.answered[0] == 200:
-            key, value = fields.split('=')
-            found = json.loads(self.answered[2])
-            found['items'] = [item for item in found['items']
-                              if item.get(key) == value]
-            self.answer(200, {}, found)
-
-
-def _without(before: typing.Any, now: typing.Any) -> typing.Any:
-    """``now``, with None for keys of mappings that only ``before`` has."""
-    if not isinstance(before, dict) or not isinstance(now, dict):
-        return now
-    return {**{key: None for key in before.keys() - now.keys()},
-            **{key: _without(before.get(key), value)
-               for key, value in now.items()}}

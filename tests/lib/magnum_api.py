@@ -11,6 +11,7 @@ methods of a driver.
 
 import collections
 import copy
+import functools
 import types
 import typing
 import uuid as uuid_lib
@@ -23,6 +24,9 @@ from tests.lib import virtual_time
 
 CERTIFICATES = ('ca_cert_ref', 'magnum_cert_ref', 'etcd_ca_cert_ref',
                 'front_proxy_ca_cert_ref')
+
+#: Of all private keys.
+PASSPHRASE = 'word'
 
 _TIMES = ('created_at', 'updated_at')
 
@@ -86,6 +90,11 @@ class NodeGroupNotFound(MagnumException):
 class ClusterTemplateNotFound(MagnumException):
     message = 'ClusterTemplate %(clustertemplate)s could not be found.'
     code = 404
+
+
+class Conflict(MagnumException):
+    message = 'Conflict.'
+    code = 409
 
 
 class MasterNGSizeInvalid(MagnumException):
@@ -280,6 +289,7 @@ class Magnum:
 
     :ivar clusters, groups, templates: rows by uuid, as they are written.
     :ivar watchers: called with (row, before, now) after each change.
+    :ivar asked: (reference, Context) of each deletion of a certificate.
     """
 
     def __init__(self, clock: virtual_time.Clock, gates: doors.Doors,
@@ -292,6 +302,7 @@ class Magnum:
         self.templates: dict[str, dict] = {}
         self.certificates: dict[str, Certificate] = {}
         self.watchers: list[typing.Callable] = []
+        self.asked: list[tuple[str, typing.Any]] = []
         self._confs: list[cfg.ConfigOpts] = []
         self._driver = driver
         self._made = 0
@@ -349,7 +360,7 @@ class Magnum:
                 and (wanted is None or row['status'] in wanted))
             return [Cluster(self, self.clusters, context,
                             self.clusters[uuid]) for uuid in found[:limit]]
-        return self.passing('list', do)
+        return self.passing(f'list {limit}', do)
 
     # Certificates.
 
@@ -357,15 +368,18 @@ class Magnum:
         for field in CERTIFICATES:
             ref = self.uuid()
             self.certificates[ref] = Certificate(
-                f'certificate {field} {ref}', f'key {field} {ref}', 'word')
+                f'certificate {field} {ref}', f'key {field} {ref}', PASSPHRASE)
             row[field] = ref
 
     def delete_cert(self, cert_ref, context=None, **_others):
+        self.asked.append((cert_ref, context))
         if cert_ref not in self.certificates:
             raise CertificateStorageException(msg=cert_ref)
         del self.certificates[cert_ref]
 
     def get_ca(self, cluster, context=None, ca_cert_type=None):
+        if context is None:
+            raise CertificateStorageException(msg='no context')
         field = {'etcd': 'etcd_ca_cert_ref',
                  'front_proxy': 'front_proxy_ca_cert_ref',
                  'front-proxy': 'front_proxy_ca_cert_ref'}.get(
@@ -373,6 +387,8 @@ class Magnum:
         return self.certificates[cluster[field]]
 
     def client(self, context):
+        if context.auth_token is None and not context.is_admin:
+            raise MagnumException('Keystone authorization failed.')
         if context.auth_token is None:
             session = self.cloud.session(openstack_api.ADMIN, 'magnum')
         else:
@@ -402,8 +418,8 @@ class Magnum:
 
         exceptions = {one.__name__: one for one in (
             MagnumException, NotSupported, ClusterNotFound,
-            NodeGroupNotFound, ClusterTemplateNotFound, MasterNGSizeInvalid,
-            CertificateStorageException)}
+            NodeGroupNotFound, ClusterTemplateNotFound, Conflict,
+            MasterNGSizeInvalid, CertificateStorageException)}
         cert_manager = types.SimpleNamespace(
             CertManager=types.SimpleNamespace(delete_cert=self.delete_cert))
         content = {
@@ -417,11 +433,10 @@ class Magnum:
                     is_admin=True, all_tenants=all_tenants),
                 'RequestContext': Context},
             'magnum.common.exception': exceptions,
-            'magnum.common.utils': {'get_openstack_ca': lambda: ''},
+            'magnum.common.utils': {
+                'get_openstack_ca': functools.partial(_ca, self._confs[-1])},
             'magnum.common.x509': {},
-            'magnum.common.x509.operations': {
-                'decrypt_key': lambda encrypted_key, password: (
-                    encrypted_key.encode())},
+            'magnum.common.x509.operations': {'decrypt_key': _decrypt_key},
             'magnum.conductor': {}, 'magnum.conductor.handlers': {},
             'magnum.conductor.handlers.common': {},
             'magnum.conductor.handlers.common.cert_manager': {
@@ -447,6 +462,21 @@ class Magnum:
             if parent:
                 setattr(made[parent], own, made[name])
         return made
+
+
+def _ca(conf: cfg.ConfigOpts) -> str:
+    """magnum/common/utils.py, get_openstack_ca"""
+    path = conf.drivers.openstack_ca_file
+    if not path:
+        return ''
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def _decrypt_key(encrypted_key: str, password: str) -> bytes:
+    if password != PASSPHRASE:
+        raise ValueError('Incorrect password, could not decrypt key')
+    return encrypted_key.encode()
 
 
 def _conf() -> cfg.ConfigOpts:

@@ -76,6 +76,11 @@ class OpenStack:
     :ivar server_groups: name, policy, project by id.
     :ivar keypairs: public keys by (user, name).
     :ivar volumes, balancers, addresses, groups: of what clusters make.
+    :ivar types: of services that are in the catalog.
+    :ivar page: server groups in a list at most.
+    :ivar answers: (status, body) by (method, path below the version), instead
+        of what it would answer.
+    :ivar seen: (method, path, query, body) of each request.
     """
 
     def __init__(self) -> None:
@@ -88,12 +93,18 @@ class OpenStack:
         self.keypairs: dict[tuple[str, str], str] = {}
         self.volumes: dict[str, dict] = {}
         self.balancers: dict[str, dict] = {}
+        self.addresses: dict[str, dict] = {}
+        self.groups: dict[str, dict] = {}
+        self.types: typing.Collection[str] = _SERVICES
+        self.page = 1000
+        self.answers: dict[tuple[str, str], tuple[int, typing.Any]] = {}
+        self.seen: list[tuple[str, str, dict, typing.Any]] = []
         self.quota = 10
         self._made = 0
 
     def session(self, user: str, project: str) -> keystone_session.Session:
         return keystone_session.Session(
-            auth=_Auth(user, project, _SERVICES), timeout=60)
+            auth=_Auth(user, project, self.types), timeout=60)
 
     def serve(self, request: doors.Request) -> doors.Answer:
         url = parse.urlsplit(request.target)
@@ -107,6 +118,10 @@ class OpenStack:
             dict(parse.parse_qsl(url.query)),
             json.loads(request.body) if request.body else None,
             self._who(headers.get('x-auth-token')))
+        self.seen.append((asked.method, asked.path, asked.query, asked.body))
+        scripted = self.answers.get((asked.method, asked.path))
+        if scripted is not None:
+            return _answer(*scripted)
         handler, match = self._handler(service, asked)
         if handler is None:
             raise AssertionError(
@@ -251,7 +266,8 @@ class OpenStack:
                  in self.server_groups.items()
                  if everything or project == asked.who.project]
         start = int(asked.query.get('offset', 0))
-        return _answer(200, {'server_groups': found[start:start + 1000]})
+        return _answer(200, {
+            'server_groups': found[start:start + self.page]})
 
     def _create_server_group(self, asked):
         body = asked.body['server_group']
@@ -301,8 +317,20 @@ class OpenStack:
             return _refuse(404, f'Keypair {name} not found for user {user}')
         return _answer(204, None)
 
-    def _list_nothing(self, asked, what='items'):
-        return _answer(200, {what.replace('-', '_'): []})
+    def _get_nothing(self, asked):
+        return _refuse(404, 'It could not be found.')
+
+    def _of_neutron(self, what):
+        return self.addresses if what == 'floatingips' else self.groups
+
+    def _list_of_neutron(self, asked, what):
+        return _answer(200, {what.replace('-', '_'): list(
+            self._of_neutron(what).values())})
+
+    def _delete_of_neutron(self, asked, what, made):
+        if self._of_neutron(what).pop(made, None) is None:
+            return self._get_nothing(asked)
+        return _answer(204, None)
 
     def _list_types(self, asked):
         return _answer(200, {'volume_types': [
@@ -372,8 +400,12 @@ _ROUTES = (
     ('compute', 'GET', '/os-keypairs/([^/]+)', OpenStack._get_keypair),
     ('compute', 'POST', '/os-keypairs', OpenStack._create_keypair),
     ('compute', 'DELETE', '/os-keypairs/([^/]+)', OpenStack._delete_keypair),
+    ('network', 'GET', '/(?:networks|subnets)/[^/]+',
+     OpenStack._get_nothing),
     ('network', 'GET', '/(floatingips|security-groups)',
-     OpenStack._list_nothing),
+     OpenStack._list_of_neutron),
+    ('network', 'DELETE', '/(floatingips|security-groups)/([^/]+)',
+     OpenStack._delete_of_neutron),
     ('block-storage', 'GET', '/types', OpenStack._list_types),
     ('block-storage', 'GET', '/types/default', OpenStack._default_type),
     ('block-storage', 'GET', '/volumes/detail', OpenStack._list_volumes),

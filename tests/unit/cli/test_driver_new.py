@@ -16,7 +16,7 @@ from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest.cli import driver_new
 from tests.unit.cli import terminal
-from tests.unit.driver import magnum_double
+from tests.unit.driver import in_magnum
 
 
 class NewTest(testtools.TestCase):
@@ -64,7 +64,7 @@ class NewTest(testtools.TestCase):
 
     def test_magnum_can_make_it_and_each_operation_says_what_is_missing(self):
         self.new()
-        self.useFixture(magnum_double.Magnum())
+        self.useFixture(in_magnum.Magnum())
         made = runpy.run_path(
             str(self.folder / 'magnum_mine' / 'driver.py'))['Driver']()
 

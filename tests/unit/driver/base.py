@@ -19,14 +19,14 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import cache
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import small_world
 
 
 class TestCase(testtools.TestCase):
     """Operations on a cluster, with a small API server and a fake cloud."""
 
-    server = api_server.ApiServer
+    server = kube_server.ApiServer
 
     def setUp(self):
         super().setUp()

@@ -3,14 +3,13 @@
 
 """A small world for the driver's operations: rows, a cloud, a helm.
 
-The management cluster is ``api_server``; this helm makes there, at once, what
-a chart and Cluster API would have made in the end. Rows are copies, as
-Magnum's objects are: what is not saved, nobody else sees.
+The management cluster is ``tests.lib.kube_server``; this helm makes there, at
+once, what a chart and Cluster API would have made in the end. Rows are those
+of ``tests.lib.magnum_api``.
 """
 
 import base64
 import contextlib
-import copy
 import dataclasses
 import datetime
 import functools
@@ -33,6 +32,8 @@ from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
+from tests.lib import doors
+from tests.lib import magnum_api
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -52,28 +53,6 @@ _CAPI = 'cluster.x-k8s.io/v1beta2'
 _WORKER = '-worker-node-'
 
 
-class Row:
-    """A row of a table: ``save`` writes what was changed since."""
-
-    def __init__(self, table, key):
-        self.__dict__.update(_table=table, _key=key)
-        self.load()
-
-    def load(self):
-        self.__dict__.update(_changed=set(),
-                             **objects.as_read(self._table[self._key]))
-
-    def __setattr__(self, name, value):
-        # As oslo.versionedobjects: even if the value is the same.
-        self._changed.add(name)
-        self.__dict__[name] = value
-
-    def write(self):
-        for name in self._changed:
-            self._table[self._key][name] = copy.deepcopy(self.__dict__[name])
-        self._changed.clear()
-
-
 class Store:
     """store.Store over dicts."""
 
@@ -86,7 +65,7 @@ class Store:
         self.picked = 'k8s_capi_v1'
         #: The CA certificates that Magnum trusts.
         self.trusted = 'pem'
-        self.clusters = {CLUSTER: {
+        self.clusters = {CLUSTER: dict.fromkeys(magnum_api.CLUSTER_FIELDS) | {
             'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
             'user_id': 'u1', 'cluster_template_id': TEMPLATE,
             'keypair': None, 'labels': {}, 'master_flavor_id': 'm1',
@@ -105,12 +84,21 @@ class Store:
         self.templates = {
             TEMPLATE: _template(TEMPLATE, 'ubuntu-34'),
             NEWER: _template(NEWER, 'ubuntu-35')}
+        clock = types.SimpleNamespace(datetime=lambda: self.now())
+        self._magnum = magnum_api.Magnum(
+            clock, doors.Doors(clock), cloud, 'k8s_capi_v1')
+        self._magnum.groups = self.node_groups
 
     def row(self, uuid=CLUSTER):
-        for table in (self.clusters, self.node_groups):
+        for table, kind in ((self.clusters, magnum_api.Cluster),
+                            (self.node_groups, magnum_api.NodeGroup)):
             if uuid in table:
-                return Row(table, uuid)
+                return self._read(kind, table, uuid)
         raise KeyError(uuid)
+
+    def _read(self, kind, table, uuid):
+        return kind(self._magnum, table, magnum_api.admin(),
+                    objects.as_read(table[uuid]))
 
     def add_group(self, **kwargs):
         self.node_groups[OTHERS] = _group(
@@ -119,7 +107,8 @@ class Store:
     def reload(self, cluster):
         if cluster.uuid not in self.clusters:
             return False
-        cluster.load()
+        cluster.__dict__.update(objects.as_read(self.clusters[cluster.uuid]))
+        cluster.obj_reset_changes()
         return True
 
     def status(self, cluster):
@@ -127,22 +116,19 @@ class Store:
             self.clusters.get(cluster.uuid, {}).get('status'))
 
     def save(self, row):
-        if row._key not in row._table:
-            raise failures.ClusterGone('gone')
-        if row._changed and row._table is self.clusters:
-            row.updated_at = self.now()
-        row.write()
+        try:
+            row.save()
+        except (magnum_api.ClusterNotFound, magnum_api.NodeGroupNotFound):
+            raise failures.ClusterGone('gone') from None
 
     def destroy(self, row):
-        del row._table[row._key]
+        row.destroy()
 
     def groups(self, cluster):
-        return tuple(Row(self.node_groups, uuid)
-                     for uuid in sorted(self.node_groups))
+        return tuple(map(self.row, sorted(self.node_groups)))
 
     def template(self, uuid):
-        return types.SimpleNamespace(
-            **objects.as_read(self.templates[uuid]))
+        return self._read(magnum_api.Template, self.templates, uuid)
 
     def driver_of(self, template):
         return template.driver or self.picked
@@ -177,8 +163,9 @@ class Store:
 
 
 def _group(uuid, name, **kwargs):
-    return {
+    return dict.fromkeys(magnum_api.GROUP_FIELDS) | {
         'uuid': uuid, 'name': name, 'role': 'worker', 'node_count': 1,
+        'cluster_id': CLUSTER, 'project_id': PROJECT,
         'min_node_count': 0, 'max_node_count': None, 'flavor_id': 'm1',
         'image_id': 'ubuntu-34', 'labels': {}, 'node_labels': {},
         'node_taints': [], 'node_addresses': None, 'is_default': True,
@@ -187,7 +174,7 @@ def _group(uuid, name, **kwargs):
 
 
 def _template(uuid, image):
-    return {
+    return dict.fromkeys(magnum_api.TEMPLATE_FIELDS) | {
         'uuid': uuid, 'name': uuid, 'image_id': image, 'labels': {},
         'external_network_id': None, 'dns_nameserver': '192.0.2.1',
         'network_driver': 'calico', 'http_proxy': None, 'https_proxy': None,
@@ -636,8 +623,20 @@ class Helm:
                  'infrastructure.cluster.x-k8s.io/v1beta1'}
         path = (f'/apis/{group.get(plural, _CAPI)}/namespaces/{NAMESPACE}/'
                 f'{plural}/{name or obj["metadata"]["name"]}')
-        self._api.put(path, obj)
+        kept = self._api.put(path, obj)
+        if 'observedGeneration' in kept.get('status', {}):
+            # Its controller has seen it.
+            kept['status']['observedGeneration'] = (
+                kept['metadata']['generation'])
         return path
+
+
+def _see(before, now):
+    """A controller that has seen all changes sees this one, too."""
+    known = (before or {}).get('metadata', {}).get('generation')
+    seen = (now.get('status') or {}).get('observedGeneration')
+    if known and seen == known:
+        now['status']['observedGeneration'] = now['metadata']['generation']
 
 
 def _machine_template(group, values):
@@ -673,6 +672,7 @@ class World:
     def __init__(self, api, options, user='u1'):
         self.api = api
         api.namespaces = {NAMESPACE}
+        api.controller = _see
         self.cloud = Cloud()
         self.store = Store(self.cloud, user)
         self.helm = Helm(api)

@@ -5,7 +5,7 @@
 import base64
 import json
 
-from tests.unit.driver import magnum_double
+from tests.lib import magnum_api
 from tests.unit.driver import small_world
 from tests.unit.driver import test_driver
 
@@ -45,7 +45,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
         return lambda: self.api.put(PATH, before)
 
     def health(self):
-        monitor = self.driver.get_monitor(self.context, self.row())
+        monitor = self.driver.get_monitor(self.context, self.w.store.row())
         monitor.poll_health_status()
         return monitor.data
 
@@ -101,7 +101,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
                 ('upgrade_cluster', (
                     self.w.store.template(small_world.NEWER), 1, None), 400),
                 ('delete_cluster', (), 500)):
-            e = self.assertRaises(magnum_double.MagnumException, self.call,
+            e = self.assertRaises(magnum_api.MagnumException, self.call,
                                   method, *args)
             self.assertEqual(error, e.code)
             self.assertIn(SECRET, str(e))

@@ -12,8 +12,9 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import reconcile
+from tests.lib import magnum_api
 from tests.unit.driver import base
-from tests.unit.driver import magnum_double
+from tests.unit.driver import in_magnum
 from tests.unit.driver import small_world
 
 
@@ -24,7 +25,7 @@ class DriverTestCase(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.magnum = self.useFixture(magnum_double.Magnum())
+        self.magnum = self.useFixture(in_magnum.Magnum())
         driver = self.magnum.driver
         self.contexts = []
         for holder, name, value in (
@@ -35,21 +36,16 @@ class DriverTestCase(base.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
         self.driver = driver.Driver()
-        self.context = magnum_double.Context('token', 'u1')
+        self.context = magnum_api.Context('token', 'u1')
 
     def store(self, context, options, project_id):
         self.assertEqual(self.w.cluster.project_id, project_id)
         self.contexts.append(context)
         return self.w.store
 
-    def row(self):
-        row = self.w.store.row()
-        row.default_ng_worker = self.w.store.row(WORKERS)
-        return row
-
     def call(self, method, *args):
         """As the conductor does, which saves the cluster after it."""
-        row = self.row()
+        row = self.w.store.row()
         getattr(self.driver, method)(self.context, row, *args)
         self.w.store.save(row)
 
@@ -146,7 +142,7 @@ class LifeTest(DriverTestCase):
         self.w.store.save(self.group(node_count=0))
 
         e = self.assertRaises(
-            magnum_double.MagnumException, self.call, 'resize_cluster', None,
+            magnum_api.MagnumException, self.call, 'resize_cluster', None,
             0, ['no-such-node'])
 
         self.assertIn('no-such-node', str(e))
@@ -182,9 +178,9 @@ class LifeTest(DriverTestCase):
     def test_rotation_while_another_operation_runs_is_a_conflict(self):
         self.create()
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.row())
+            self.w.runtime, self.w.store, self.w.store.row())
         with reconciler.held(0):
-            e = self.assertRaises(magnum_double.Conflict, self.call,
+            e = self.assertRaises(magnum_api.Conflict, self.call,
                                   'rotate_credential')
 
         self.assertIn('has not ended', str(e))
@@ -245,7 +241,7 @@ class ErrorsTest(DriverTestCase):
     def test_a_failure_says_why(self):
         self.w.store.node_groups[WORKERS].update(flavor_id='tiny')
 
-        e = self.assertRaises(magnum_double.MagnumException, self.call,
+        e = self.assertRaises(magnum_api.MagnumException, self.call,
                               'create_cluster', 60)
 
         self.assertEqual(500, e.code)
@@ -255,7 +251,7 @@ class ErrorsTest(DriverTestCase):
         with mock.patch.object(
                 self.magnum.driver.operations.Operations, 'delete',
                 side_effect=failures.Failed('100 %(done)s %')):
-            e = self.assertRaises(magnum_double.MagnumException, self.call,
+            e = self.assertRaises(magnum_api.MagnumException, self.call,
                                   'delete_cluster')
 
         self.assertIn('100 %(done)s %', str(e))
@@ -266,7 +262,7 @@ class ErrorsTest(DriverTestCase):
                 self.magnum.driver.upgrading.Upgrade, 'run',
                 side_effect=failures.NotViable('from 50 % to nothing')):
             e = self.assertRaises(
-                magnum_double.NotSupported, self.call, 'upgrade_cluster',
+                magnum_api.NotSupported, self.call, 'upgrade_cluster',
                 self.w.store.template(small_world.NEWER), 1, None)
 
         self.assertEqual(400, e.code)
@@ -281,10 +277,10 @@ class ErrorsTest(DriverTestCase):
         # The conductor has made new ones already.
         put_back = []
         self.w.store.put_back_certificates = put_back.append
-        row = self.row()
+        row = self.w.store.row()
 
         self.assertRaises(
-            magnum_double.NotSupported, self.driver.rotate_ca_certificate,
+            magnum_api.NotSupported, self.driver.rotate_ca_certificate,
             self.context, row)
 
         self.assertEqual([row], put_back)
@@ -302,7 +298,7 @@ class MonitorTest(DriverTestCase):
         self.create()
         self.contexts.clear()
 
-        monitor = self.driver.get_monitor(self.context, self.row())
+        monitor = self.driver.get_monitor(self.context, self.w.store.row())
         monitor.poll_health_status()
 
         self.assertEqual('HEALTHY', monitor.data['health_status'])
@@ -315,7 +311,8 @@ class MonitorTest(DriverTestCase):
         self.magnum.conf.set_override(
             'default_value_overlays', ['none'], 'k8s_capi')
 
-        self.assertIsNone(self.driver.get_monitor(self.context, self.row()))
+        self.assertIsNone(self.driver.get_monitor(
+            self.context, self.w.store.row()))
         self.assertIn('default_value_overlays', self.logger.output)
 
 
@@ -357,5 +354,5 @@ class ProvidesTest(DriverTestCase):
         for count in (1, 3, 5):
             self.driver.validate_master_resize(count)
         for count in (0, 2, 4, -1):
-            self.assertRaises(magnum_double.MasterNGSizeInvalid,
+            self.assertRaises(magnum_api.MasterNGSizeInvalid,
                               self.driver.validate_master_resize, count)

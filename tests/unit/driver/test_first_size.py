@@ -45,7 +45,8 @@ class FirstSizeTest(test_driver.DriverTestCase):
     def grow(self):
         """The autoscaler adds nodes, and the health job sees it."""
         self.machines(5)
-        self.driver.get_monitor(self.context, self.row()).poll_health_status()
+        self.driver.get_monitor(
+            self.context, self.w.store.row()).poll_health_status()
         self.assertEqual(5, self.w.group().node_count)
 
     def test_of_the_default_group(self):

@@ -9,7 +9,7 @@ from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import cache
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -40,7 +40,9 @@ class CostTest(base.TestCase):
 
     def change(self):
         """Have the Cluster be another one, and still not finished."""
-        self.api.put(self.path, self.api.objects[self.path])
+        found = copy.deepcopy(self.api.objects[self.path])
+        found['status']['changes'] = found['status'].get('changes', 0) + 1
+        self.api.put(self.path, found)
 
     def test_cluster_that_stays_as_it_is_mostly_costs_one_request(self):
         self.check_status(2)
@@ -229,7 +231,7 @@ class MemoryTest(base.TestCase):
 class RememberedTest(base.TestCase):
     """What is remembered may only say that an operation goes on."""
 
-    server = api_server.HttpApiServer
+    server = kube_server.HttpApiServer
 
     def setUp(self):
         super().setUp()
@@ -267,7 +269,9 @@ class RememberedTest(base.TestCase):
     def test_deletion_does_not_end_with_what_is_remembered(self):
         self.check_status()
         self.operations().delete()
-        self.busy['metadata']['deletionTimestamp'] = '2026-01-01T00:00:00Z'
+        self.busy['metadata'].update(
+            deletionTimestamp='2026-01-01T00:00:00Z',
+            finalizers=['its controller'])
         self.api.put(self.path, self.busy)
         self.remembered(None)
         self.check_status(3)

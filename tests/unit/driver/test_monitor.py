@@ -18,7 +18,7 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import cache
 from magnum_capi import waiting
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -378,7 +378,7 @@ class MonitorTest(Base):
 class RememberedTest(Base):
     """What informers remember is enough for a cluster that is well."""
 
-    server = api_server.HttpApiServer
+    server = kube_server.HttpApiServer
 
     def setUp(self):
         super().setUp()
@@ -419,7 +419,9 @@ class RememberedTest(Base):
             self.w.runtime, self.w.store, self.w.store.row())
         before = self.cached.version(reconciler.namespace, state_module.name(
             reconciler.release))
-        reconciler.vault.write_state(reconciler.vault.state())
+        state = reconciler.vault.state()
+        reconciler.vault.write_state(dataclasses.replace(
+            state, generation=state.generation + 1))
         waiting.wait_for(
             lambda: self.cached.version(
                 reconciler.namespace, state_module.name(reconciler.release)),

@@ -4,7 +4,7 @@ import testtools
 
 from magnum_capi.driver import observer
 from magnum_capi.kube import rest
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
 KCP = '/apis/controlplane.cluster.x-k8s.io/v1beta2/namespaces/n'
@@ -30,7 +30,7 @@ class WholeTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(kube_server.ApiServer())
         self.kube = self.api.kube()
         self.api.put(f'{CAPI}/clusters/c1', cluster())
         self.api.put(f'{KCP}/kubeadmcontrolplanes/c1-control-plane', {})
@@ -77,8 +77,9 @@ class WholeTest(testtools.TestCase):
             self.api.put(f'{CAPO}/openstackmachinetemplates/{name}', {
                 'metadata': {
                     'labels': {'capi.stackhpc.com/cluster': 'c1'},
-                    'ownerReferences': [{'kind': 'Cluster', 'name': owner}
-                                        for owner in names]}})
+                    'ownerReferences': [
+                        {'kind': 'Cluster', 'name': owner, 'uid': owner}
+                        for owner in names]}})
         self.api.put(f'{CAPO}/openstackmachinetemplates/c2-g1', {
             'metadata': {'labels': {'capi.stackhpc.com/cluster': 'c2'}}})
         found = self.gone().templates
@@ -116,8 +117,8 @@ class WholeTest(testtools.TestCase):
         self.assertNotIn('openstackservers', str(self.api.calls()))
 
     def test_provider_without_servers(self):
-        api = self.useFixture(api_server.ApiServer(
-            discovery=api_server.without('openstackservers')))
+        api = self.useFixture(kube_server.ApiServer(
+            discovery=kube_server.without('openstackservers')))
         api.put(f'{CAPI}/clusters/c1', cluster())
         api.put(f'{CAPI}/machines/c1-g1-a', {'metadata': OF_C1})
         found = observer.whole(api.kube(), 'n', 'c1', False)
@@ -145,13 +146,13 @@ class WholeTest(testtools.TestCase):
             len(found.machines), len(found.leftovers), found.templates))
 
     def test_control_plane_of_the_kind_that_the_cluster_names(self):
-        discovery = api_server.without('kubeadmcontrolplanes')
+        discovery = kube_server.without('kubeadmcontrolplanes')
         group, = (one for one in discovery['items'] if one['metadata'][
             'name'] == 'controlplane.cluster.x-k8s.io')
         group['versions'] = [{'version': 'v1beta1', 'resources': [{
             'resource': 'rke2controlplanes',
             'responseKind': {'kind': 'RKE2ControlPlane'}}]}]
-        api = self.useFixture(api_server.ApiServer(discovery=discovery))
+        api = self.useFixture(kube_server.ApiServer(discovery=discovery))
         path = KCP.replace('v1beta2', 'v1beta1')
         api.put(f'{path}/rke2controlplanes/other', {})
         api.put(f'{CAPI}/clusters/c1', {**cluster(), 'spec': {
@@ -166,9 +167,9 @@ class WholeTest(testtools.TestCase):
             api.kube(), 'n', 'c1', False).control_plane)
 
     def test_server_without_addons(self):
-        api = self.useFixture(api_server.ApiServer(discovery={
+        api = self.useFixture(kube_server.ApiServer(discovery={
             'kind': 'APIGroupDiscoveryList',
-            'items': api_server.DISCOVERY['items'][:2]}))
+            'items': kube_server.DISCOVERY['items'][:2]}))
         found = observer.whole(api.kube(), 'n', 'c1', False)
         self.assertEqual((), found.addons)
         self.assertEqual(7, len(api.calls()))

@@ -13,7 +13,9 @@ import testtools
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
 from magnum_capi import errors
-from tests.unit.driver import magnum_double
+from tests.lib import magnum_api
+from tests.lib import openstack_api
+from tests.unit.driver import in_magnum
 
 
 class StoreTestCase(testtools.TestCase):
@@ -21,14 +23,39 @@ class StoreTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger())
-        self.magnum = self.useFixture(magnum_double.Magnum())
-        self.context = magnum_double.Context(
-            'token', 'u', 'p', ['member', 'reader'])
+        self.process = self.useFixture(in_magnum.Magnum())
+        self.magnum = self.process.rows
+        self.context = magnum_api.Context(
+            openstack_api.token('u', 'p'), 'u', 'p', ['member', 'reader'])
         self.store = self.made(self.context)
-        self.cluster = self.magnum.cluster()
+        self.cluster = self.add_cluster('c')
+
+    def add_cluster(self, uuid, **fields):
+        """A row with certificates, as the conductor has it."""
+        row = {**dict.fromkeys(magnum_api.CLUSTER_FIELDS), **{
+            'uuid': uuid, 'project_id': 'p', 'status': 's', **{
+                field: f'{uuid} {field}'
+                for field in magnum_api.CERTIFICATES}}, **fields}
+        self.magnum.clusters[uuid] = row
+        for field in magnum_api.CERTIFICATES:
+            self.add_certificate(f'{uuid} {field}')
+        return magnum_api.Cluster(
+            self.magnum, self.magnum.clusters, self.context, row)
+
+    def add_certificate(self, reference):
+        self.magnum.certificates[reference] = magnum_api.Certificate(
+            f'certificate of {reference}', f'key of {reference}',
+            magnum_api.PASSPHRASE)
+
+    def add_group(self, uuid, cluster='c'):
+        row = {**dict.fromkeys(magnum_api.GROUP_FIELDS), 'uuid': uuid,
+               'cluster_id': cluster, 'project_id': 'p', 'status': 's'}
+        self.magnum.groups[uuid] = row
+        return magnum_api.NodeGroup(
+            self.magnum, self.magnum.groups, self.context, row)
 
     def made(self, context, project_id='p', **options):
-        return self.magnum.store.Store(context, mock.Mock(**{
+        return self.process.store.Store(context, mock.Mock(**{
             'credential_interface': 'internal', 'openstack_timeout': 7.0,
             **options}), project_id)
 
@@ -51,7 +78,7 @@ class UserTest(StoreTestCase):
             self.assertEqual((None, ()), (user.id, user.roles))
 
     def test_a_periodic_job_is_nobody(self):
-        context = magnum_double.make_admin_context(all_tenants=True)
+        context = magnum_api.admin()
         context.user_id = 'magnum'
         self.assertFalse(self.made(context).user.id)
         self.assertEqual((), self.made(context).user.roles)
@@ -94,19 +121,19 @@ class RowsTest(StoreTestCase):
         self.assertEqual('s', self.cluster.status)
 
     def test_save_of_what_has_gone_ends_the_operation(self):
-        group = self.magnum.group('g')
+        group = self.add_group('g')
         self.magnum.clusters.clear()
         self.magnum.groups.clear()
         for row in (self.cluster, group):
             self.assertRaises(failures.ClusterGone, self.store.save, row)
 
     def test_destroy(self):
-        self.store.destroy(self.magnum.group('g'))
+        self.store.destroy(self.add_group('g'))
         self.assertEqual({}, self.magnum.groups)
 
     def test_groups_of_this_cluster_only(self):
         for uuid, cluster in (('a', 'c'), ('b', 'other'), ('d', 'c')):
-            self.magnum.group(uuid, cluster)
+            self.add_group(uuid, cluster)
         self.assertEqual(('a', 'd'), tuple(
             group.uuid for group in self.store.groups(self.cluster)))
 
@@ -120,27 +147,27 @@ class CertificatesTest(StoreTestCase):
 
     def test_authorities(self):
         self.assertEqual({
-            kind: (f'certificate of c {field}', f'key of c {field}, word')
+            kind: (f'certificate of c {field}', f'key of c {field}')
             for kind, field in (('ca', 'ca_cert_ref'),
                                 ('etcd', 'etcd_ca_cert_ref'),
                                 ('proxy', 'front_proxy_ca_cert_ref'))},
             self.store.authorities(self.cluster))
         # Barbican has bytes.
-        self.magnum.certificates['c ca_cert_ref'] = magnum_double.Certificate(
-            b'bytes', 'k', 'w')
-        self.assertEqual(('bytes', 'k, w'),
+        self.magnum.certificates['c ca_cert_ref'] = magnum_api.Certificate(
+            b'bytes', 'k', magnum_api.PASSPHRASE)
+        self.assertEqual(('bytes', 'k'),
                          self.store.authorities(self.cluster)['ca'])
 
     def test_what_the_conductor_changed_is_put_back(self):
         for field in ('ca_cert_ref', 'etcd_ca_cert_ref'):
-            self.magnum.certificate(f'new {field}')
+            self.add_certificate(f'new {field}')
             self.cluster[field] = f'new {field}'
-        before = {field: f'c {field}' for field in magnum_double.CERTIFICATES}
+        before = {field: f'c {field}' for field in magnum_api.CERTIFICATES}
 
         self.store.put_back_certificates(self.cluster)
 
         self.assertEqual(before, {field: self.cluster[field]
-                                  for field in magnum_double.CERTIFICATES})
+                                  for field in magnum_api.CERTIFICATES})
         # The new ones go, the old ones stay.
         self.assertEqual(set(before.values()), set(self.magnum.certificates))
         self.assertEqual({self.context},
@@ -186,39 +213,44 @@ class CloudTest(StoreTestCase):
 
     def set(self, group, **options):
         for name, value in options.items():
-            self.magnum.conf.set_override(name, value, group)
+            self.process.conf.set_override(name, value, group)
 
     def made_with(self, get):
         """Arguments that a cloud is made with: session factory, options."""
         with mock.patch.object(
-                self.magnum.store.openstack, 'Cloud') as made:
+                self.process.store.openstack, 'Cloud') as made:
             get()
         (factory, project_id), options = made.call_args
         return factory, {'project_id': project_id, **options}
 
     def test_it_is_the_users_or_the_administrators(self):
         self.assertIs(self.store.cloud, self.store.cloud)
-        factory, made = self.made_with(lambda: self.made(self.context).cloud)
-        # Nobody is authenticated before it is needed.
-        self.assertEqual([], self.magnum.sessions)
-        self.assertIs(self.context, factory().context)
+        with mock.patch.object(self.process.cloud, 'session') as session:
+            factory, made = self.made_with(
+                lambda: self.made(self.context).cloud)
+            # Nobody is authenticated before it is needed.
+            session.assert_not_called()
+        self.assertEqual(self.context.auth_token, factory().get_token())
         # Names are those that its own user sees.
         self.assertIsNone(made['project_id'])
 
         factory, _ = self.made_with(self.store.admin_cloud)
-        context = factory().context
-        self.assertTrue(context.is_admin and context.all_tenants)
+        self.assertEqual(openstack_api.token(openstack_api.ADMIN, 'magnum'),
+                         factory().get_token())
 
     def test_other_requests_are_for_the_project_of_the_cluster(self):
-        for context in (magnum_double.make_admin_context(all_tenants=True),
-                        self.context):
+        for context in (magnum_api.admin(), self.context):
             store = self.made(context, 'p1')
             _, made = self.made_with(lambda: store.cloud)
             self.assertEqual('p1', made['project_id'])
 
     def test_who_holds_a_credential(self):
         auth = mock.Mock()
-        for context in (self.context, magnum_double.make_admin_context()):
+        ours = self.process.cloud.session('u', 'p')
+        ours.verify, ours.timeout = '/ca.pem', 3
+        self.useFixture(fixtures.MockPatchObject(
+            self.process.cloud, 'session', return_value=ours))
+        for context in (self.context, magnum_api.admin()):
             store = self.made(context)
             factory, made = self.made_with(lambda: store.cloud_as(auth))
             session = factory()
@@ -300,11 +332,11 @@ class ClustersTest(StoreTestCase):
 
     def add(self, number, **fields):
         made = f'{number:08d}-3c2d-4899-b017-d2b06c0ccd9f'
-        self.magnum.cluster(made, **fields)
+        self.add_cluster(made, **fields)
         return made
 
     def found(self):
-        return [row.uuid for row in self.magnum.store.all_clusters()]
+        return [row.uuid for row in self.process.store.all_clusters()]
 
     def test_all_projects(self):
         wanted = [self.add(1, project_id='p'), self.add(2, project_id='q')]
@@ -313,9 +345,10 @@ class ClustersTest(StoreTestCase):
     def test_page_by_page(self):
         wanted = [self.add(number) for number in range(250)]
         self.assertEqual(wanted, self.found())
-        self.assertEqual([100] * 4, self.magnum.pages)
+        self.assertEqual(['list 100'] * 4, [
+            text for _door, text in self.process.doors.log])
 
     def test_store_of_magnum_itself(self):
-        found = self.magnum.store.of_magnum(self.store._options, 'p')
+        found = self.process.store.of_magnum(self.store._options, 'p')
         self.assertIsNone(found.user.id)
         self.assertTrue(found.cloud)

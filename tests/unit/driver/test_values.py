@@ -12,7 +12,7 @@ import testtools
 from magnum_capi import driver
 from magnum_capi.driver import memory
 from magnum_capi import kube
-from tests.unit.driver import magnum_double
+from tests.unit.driver import in_magnum
 
 #: What a process keeps between two polls, and only one thread has.
 KEPT = (memory.Memory,)
@@ -22,7 +22,7 @@ class ValuesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.useFixture(magnum_double.Magnum())
+        self.useFixture(in_magnum.Magnum())
 
     def test_they_cannot_be_changed(self):
         found = set(self.values())

@@ -11,7 +11,7 @@ import testtools
 
 from magnum_capi.kube import cache
 from magnum_capi import waiting
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 CAPI = '/apis/cluster.x-k8s.io/v1beta2'
 ONE = f'{CAPI}/namespaces/n/clusters/c1'
@@ -39,7 +39,7 @@ class Base(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.FakeLogger())
-        self.api = self.useFixture(api_server.HttpApiServer())
+        self.api = self.useFixture(kube_server.HttpApiServer())
         self.clock = self.api.clock = Clock()
         self.pause = cache._PAUSE
         self.patch(cache, '_PAUSE', (0.01, 0.02))
@@ -162,14 +162,14 @@ class StaleTest(Base):
 
     def test_server_that_is_away_is_retried(self):
         self.patch(cache, '_GRACE', 0.0)
-        self.api.faults = [api_server.hang_up] * 10000
+        self.api.faults = [kube_server.hang_up] * 10000
         self.api.restart()
         self.until(False, lambda: self.known.fresh)
 
     def test_after_a_gap_everything_is_listed_anew(self):
         def lose(request):
             self.clock.jumped += cache._GRACE
-            api_server.hang_up(request)
+            kube_server.hang_up(request)
         self.api.faults = [lose] * 2
         # Nobody will tell that it has gone.
         del self.api.objects[ONE]
@@ -187,7 +187,7 @@ class StaleTest(Base):
         def slow(request):
             # It takes half a second, and the next one is made late.
             self.clock.jumped += 0.5 + max(self.pause)
-            api_server.hang_up(request)
+            kube_server.hang_up(request)
         self.clock.monotonic = lambda: self.clock.jumped
         self.api.faults = [slow]
         self.api.restart()

@@ -8,7 +8,7 @@ from magnum_capi.kube import access
 from magnum_capi.kube import client
 from magnum_capi.kube import rest
 from magnum_capi.kube import times
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 N = '/api/v1/namespaces/n'
 CAPI = '/apis/cluster.x-k8s.io/v1beta2/namespaces/n'
@@ -17,7 +17,7 @@ SECRET = {'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'}}
 
 class _Base(testtools.TestCase):
 
-    server = api_server.ApiServer
+    server = kube_server.ApiServer
 
     def setUp(self):
         super().setUp()
@@ -139,13 +139,13 @@ class WriteTest(_Base):
 class HttpReadTest(ReadTest):
     """The same by real HTTP."""
 
-    server = api_server.HttpApiServer
+    server = kube_server.HttpApiServer
 
 
 class HttpWriteTest(WriteTest):
     """The same by real HTTP."""
 
-    server = api_server.HttpApiServer
+    server = kube_server.HttpApiServer
 
 
 class PagesTest(_Base):
@@ -227,7 +227,8 @@ class NamespaceTest(_Base):
 
     def test_one_that_is_going_cannot_be_used(self):
         self.api.put(self.PATH, {'metadata': {
-            'deletionTimestamp': '2026-01-01T00:00:00Z'}})
+            'deletionTimestamp': '2026-01-01T00:00:00Z',
+            'finalizers': ['kubernetes']}})
         self.assertEqual(409, self.refused(rest.Conflict).status)
 
     def test_unknown_user_makes_no_namespace(self):
@@ -241,7 +242,7 @@ class EventsTest(_Base):
     def event(self, name, of, when, **more):
         self.api.put(f'{N}/events/{name}', {
             'involvedObject': {'name': of}, 'lastTimestamp': when,
-            'message': name, **more})
+            'type': 'Warning', 'message': name, **more})
 
     def messages(self):
         return [e['message'] for e in self.kube.events('n', 'c1')]

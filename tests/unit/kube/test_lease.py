@@ -11,7 +11,7 @@ from testtools import matchers
 from magnum_capi import errors
 from magnum_capi.kube import lease
 from magnum_capi.kube import rest
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 LEASES = '/apis/coordination.k8s.io/v1/namespaces/n/leases'
 PATH = f'{LEASES}/c1'
@@ -22,7 +22,7 @@ class _Base(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.logger = self.useFixture(fixtures.FakeLogger())
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(kube_server.ApiServer())
         self.clock = self.api.clock
         self.kube = self.api.kube()
 
@@ -114,7 +114,7 @@ class AcquireTest(_Base):
         """Create the Lease, and lose the answer."""
         self.assertEqual(LEASES, request.target)
         self.api.put(PATH, self.api.seen[-1][4])
-        api_server.hang_up(request)
+        kube_server.hang_up(request)
 
     def test_own_lost_answer_is_no_other_holder(self):
         self.api.faults = [self.lose]
@@ -126,7 +126,7 @@ class AcquireTest(_Base):
         # Another process may have watched it since then, and would take it
         # while this one counts from now.
         mine = self.lock()
-        self.api.faults = [self.lose] + [api_server.hang_up] * 200
+        self.api.faults = [self.lose] + [kube_server.hang_up] * 200
         self.assertRaises(rest.Unreachable, mine.acquire, 0)
         self.api.faults = []
         sightings = {}
@@ -159,8 +159,11 @@ class TakeOverTest(_Base):
             self.assertNotIn('left behind', self.logger.output)
 
     def test_holder_that_renews_keeps_it_whatever_its_clock_says(self):
+        seconds = iter(reversed(range(60)))
+
         def renewed():
-            self.stranger(renewTime='1999-01-01T00:00:00.000000Z')
+            self.stranger(
+                renewTime=f'1999-01-01T00:00:{next(seconds):02}.000000Z')
         renewed()
         self.during(renewed)
         self.busy(timeout=70)
@@ -243,7 +246,7 @@ class RenewTest(_Base):
             self.assertFalse(held.held)
 
     def test_passing_faults_do_not_lose_it(self):
-        unserved = api_server.UNKNOWN_PATH
+        unserved = kube_server.UNKNOWN_PATH
         for faults in ([(503, {}, {})] * 200, [unserved],
                        # A conflict that nobody can explain.
                        [(409, {}, {}), (403, {}, {})]):
@@ -297,7 +300,9 @@ class RenewTest(_Base):
             with self.lock().hold(0) as held:
                 self.clock.now += 20
                 # It may have been written a while ago.
-                self.api.put(PATH, self.api.objects[PATH])
+                self.api.put(PATH, {**self.api.objects[PATH], 'spec': {
+                    **self.spec(), 'renewTime': '1999-01-01T00:00:00.000000Z'
+                }})
                 for _ in range(renewals):
                     held.renew()
                     held.check()

@@ -15,7 +15,7 @@ from magnum_capi import errors
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
 from magnum_capi import waiting
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit import fake_clock
 
 PATH = '/api/v1/namespaces/n/secrets/s'
@@ -26,7 +26,7 @@ class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.HttpApiServer())
+        self.api = self.useFixture(kube_server.HttpApiServer())
         # As that of a machine that was not started just now.
         self.api.clock.now = 1000.0
         self.api.put(PATH, {'data': {}})
@@ -58,7 +58,7 @@ class RetryTest(_Base):
         for fault in (*((status, {}, {}) for status in
                         (429, 500, 502, 503, 504)),
                       (200, {}, b'<html>'), (302, {}, b''),
-                      api_server.hang_up):
+                      kube_server.hang_up):
             with self.subTest(fault):
                 self.assertEqual([0.2, 0.4], self.answered(*[fault] * 2))
 
@@ -259,7 +259,7 @@ class ClockTest(_Base):
         self.assertEqual(self.moment(), client.now())
 
     def test_server_that_does_not_answer_has_none(self):
-        self.api.faults = [api_server.hang_up] * 99
+        self.api.faults = [kube_server.hang_up] * 99
         self.assertRaises(rest.Unreachable, self.api.rest().now)
 
 
@@ -319,7 +319,7 @@ class BoundTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.HttpApiServer())
+        self.api = self.useFixture(kube_server.HttpApiServer())
         self.api.fault_path = re.compile(f'/slow|{LEASES}')
         self.client = self.api.rest(rest.Limits(30, 30, 30))
         self.inside, self.most = 0, 0

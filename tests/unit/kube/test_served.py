@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 CAPI = 'cluster.x-k8s.io'
 CONTROL_PLANES = 'controlplane.cluster.x-k8s.io'
@@ -66,11 +66,11 @@ class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(kube_server.ApiServer())
         self.kube = self.api.kube()
 
     def hide(self, *plurals):
-        self.api.discovery = api_server.without(*plurals)
+        self.api.discovery = kube_server.without(*plurals)
 
     def asked(self):
         return sum(path == '/apis' for _, path, *_ in self.api.seen)
@@ -184,7 +184,7 @@ class UnknownPathTest(_Base):
         self.assertEqual(1, self.asked())
 
     def test_server_is_not_asked_all_the_time(self):
-        self.api.faults = [api_server.UNKNOWN_PATH] * 9
+        self.api.faults = [kube_server.UNKNOWN_PATH] * 9
         self.api.fault_path = re.compile('/apis/')
         self.api.clock.now += 3
         for later, asked in ((0, 1), (0, 1), (1, 1), (1, 2)):

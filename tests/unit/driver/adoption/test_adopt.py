@@ -98,10 +98,12 @@ class Base(test_kept.Base):
         self.w.store.user = app_credentials.User('u1', ('member',))
 
     def world(self):
+        """All that there is, but not when node groups were written."""
+        groups = {uuid: {**row, 'updated_at': None} for uuid, row
+                  in self.w.store.node_groups.items()}
         return copy.deepcopy((
-            self.api.objects, self.w.store.clusters,
-            self.w.store.node_groups, self.w.store.templates,
-            self.w.cloud.credentials))
+            self.api.objects, self.w.store.clusters, groups,
+            self.w.store.templates, self.w.cloud.credentials))
 
     def machines(self):
         return sorted(path.rpartition('/')[2] for path in self.api.objects

@@ -4,48 +4,49 @@ import testtools
 
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
-from tests.unit.driver import fake_cloud
+from tests.lib import openstack_api
+from tests.unit.driver import in_cloud
 
-PATH = '/os-keypairs'
+OWNER, OTHER = 'u1', 'u2'
 
 
 class HandOnTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.users, self.admins = (
-            self.useFixture(fake_cloud.FakeCloud()) for _ in range(2))
-        self.users.answers['POST', PATH] = 200, {'keypair': {'name': 'key'}}
-        self.admins.answers['GET', f'{PATH}/key'] = 200, {'keypair': {
-            'name': 'key', 'public_key': 'ssh-ed25519 A', 'type': 'ssh'}}
+        self.fake = self.useFixture(in_cloud.Cloud())
+        self.cloud = self.fake.cloud
+        self.cloud.users[OTHER] = {in_cloud.PROJECT: ('member',)}
+        self.cloud.keypairs[OWNER, 'key'] = 'ssh-ed25519 A'
 
     def hand_on(self):
-        keypairs.hand_on('key', 'u1', self.users.services(),
-                         self.admins.services)
+        keypairs.hand_on('key', OWNER, self.fake.services(OTHER),
+                         lambda: self.fake.services(openstack_api.ADMIN))
 
     def made(self):
-        return [body['keypair'] for method, _, _, body in self.users.seen
-                if method == 'POST']
+        return [body['keypair'] for *_, body in self.fake.asked('POST')]
 
     def test_user_gets_the_key_of_the_owner(self):
         self.hand_on()
         self.assertEqual([{'name': 'key', 'public_key': 'ssh-ed25519 A',
                            'type': 'ssh'}], self.made())
-        (_, _, query, _), = self.admins.seen
-        self.assertEqual('u1', query['user_id'])
+        self.assertEqual({(user, 'key'): 'ssh-ed25519 A'
+                          for user in (OWNER, OTHER)}, self.cloud.keypairs)
 
     def test_users_own_key_of_the_name_stays(self):
-        self.users.answers['GET', f'{PATH}/key'] = 200, {
-            'keypair': {'name': 'key', 'public_key': 'ssh-ed25519 B'}}
+        self.cloud.keypairs[OTHER, 'key'] = 'ssh-ed25519 B'
         self.hand_on()
-        self.assertEqual(([], []), (self.made(), self.admins.seen))
+        # Nobody asks for the other's.
+        self.assertEqual([('GET', '/os-keypairs/key', {}, None)],
+                         self.cloud.seen)
+        self.assertEqual('ssh-ed25519 B', self.cloud.keypairs[OTHER, 'key'])
 
     def test_key_that_the_owner_has_deleted(self):
-        del self.admins.answers['GET', f'{PATH}/key']
+        self.cloud.keypairs.clear()
         e = self.assertRaises(services.CloudError, self.hand_on)
         self.assertIn('the keypair key', str(e))
 
     def test_cloud_without_nova(self):
-        self.users.types = ('identity',)
+        self.cloud.types = ('identity',)
         self.hand_on()
-        self.assertEqual([], self.users.seen)
+        self.assertEqual([], self.cloud.seen)

@@ -4,7 +4,7 @@ import testtools
 
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import services
-from tests.unit.driver import fake_cloud
+from tests.unit.driver import in_cloud
 
 LBS = '/lbaas/loadbalancers'
 IPS = '/floatingips'
@@ -14,7 +14,8 @@ def balancer(id_, cluster='c1', **more):
     return {'id': id_, 'name': f'kube_service_{cluster}_default_{id_}',
             'description': f'Kubernetes external service default/{id_} from '
                            f'cluster {cluster}',
-            'provisioning_status': 'ACTIVE', 'tags': [], **more}
+            'provisioning_status': 'ACTIVE', 'tags': [],
+            'project_id': 'p1', **more}
 
 
 def address(id_, description, port=None):
@@ -26,33 +27,27 @@ class LoadBalancersTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.fake = self.useFixture(fake_cloud.FakeCloud())
-        self.serve([])
+        self.fake = self.useFixture(in_cloud.Cloud())
+        self.cloud = self.fake.cloud
 
     def serve(self, balancers, addresses=()):
-        self.fake.answers['GET', LBS] = (200, {'loadbalancers': balancers})
-        for lb in balancers:
-            self.fake.answers['DELETE', f'{LBS}/{lb["id"]}'] = (204, None)
-        self.fake.answers['GET', IPS] = (
-            200, {'floatingips': list(addresses)})
-        for ip in addresses:
-            self.fake.answers['DELETE', f'{IPS}/{ip["id"]}'] = (204, None)
+        self.cloud.balancers = {one['id']: one for one in balancers}
+        self.cloud.addresses = {one['id']: one for one in addresses}
+        self.cloud.seen.clear()
 
     def delete(self):
         left = loadbalancers.delete(self.fake.services(), 'c1', 'p1')
-        deleted = [path.rpartition('/')[2]
-                   for _, path in self.fake.calls('DELETE')]
-        return left, deleted
+        return left, self.fake.deleted()
 
     def test_those_of_the_cluster_in_its_project(self):
         self.serve([balancer('a'), balancer('b', cluster='c12')])
         self.assertEqual((('kube_service_c1_default_a',), ['a']),
                          self.delete())
-        cascade, = [query['cascade'] for method, _, query, _
-                    in self.fake.seen if method == 'DELETE']
+        cascade, = [query['cascade'] for _, _, query, _
+                    in self.fake.asked('DELETE')]
         self.assertEqual('True', cascade)
-        queries = [query for method, path, query, _ in self.fake.seen
-                   if method == 'GET' and path in (LBS, IPS)]
+        queries = [query for _, path, query, _ in self.fake.asked('GET')
+                   if path in (LBS, IPS)]
         self.assertEqual([{'project_id': 'p1'}] * 2, queries)
 
     def test_what_is_not_the_clusters_stays(self):
@@ -76,7 +71,7 @@ class LoadBalancersTest(testtools.TestCase):
             balancer('b', cluster='c12'),
             balancer('later', provisioning_status='PENDING_UPDATE'),
             balancer('late'), balancer('a')])
-        self.fake.answers['DELETE', f'{LBS}/late'] = (409, {})
+        self.cloud.answers['DELETE', f'{LBS}/late'] = (409, {})
         left, deleted = self.delete()
         self.assertEqual(['later', 'late', 'a'], [
             name.rpartition('_')[2] for name in left])
@@ -101,10 +96,10 @@ class LoadBalancersTest(testtools.TestCase):
         self.assertEqual(['b', 'y', 'z'], self.delete()[1])
 
     def test_no_octavia(self):
-        self.fake.types = ('network', 'identity')
+        self.cloud.types = ('network', 'identity')
         self.assertEqual(((), []), self.delete())
 
     def test_denied_is_not_swallowed(self):
         self.serve([balancer('a')])
-        self.fake.answers['DELETE', f'{LBS}/a'] = (403, {})
+        self.cloud.answers['DELETE', f'{LBS}/a'] = (403, {})
         self.assertRaises(services.Denied, self.delete)

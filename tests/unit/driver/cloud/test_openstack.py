@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import fixtures
 import testtools
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from tests.unit.driver import fake_cloud
+from tests.unit.driver import in_cloud
 
 
 class _Base(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.fake = self.useFixture(fake_cloud.FakeCloud())
+        self.fake = self.useFixture(in_cloud.Cloud())
         self.cloud = openstack.Cloud(self.fake.session, timeout=60)
 
     def serve(self, method, path, body, status=200):
-        self.fake.answers[method, path] = (status, body)
+        self.fake.cloud.answers[method, path] = (status, body)
 
 
 class ImageTest(_Base):
@@ -92,7 +93,7 @@ class NetworkTest(_Base):
         # B.4.18: external_network_id None became ExternalNetworkNotFound.
         self.assertIsNone(self.cloud.network(None, external=True))
         self.assertIsNone(self.cloud.subnet(''))
-        self.assertEqual([], self.fake.seen)
+        self.assertEqual([], self.fake.cloud.seen)
 
     def test_external_or_not(self):
         self.serve_network(True)
@@ -172,9 +173,8 @@ class VolumeTypesTest(_Base):
 
     def test_no_cinder(self):
         # B.4.18: Cinder was mandatory.
-        fake = self.useFixture(fake_cloud.FakeCloud(types=('identity',)))
-        self.assertEqual(
-            (), openstack.Cloud(fake.session, timeout=60).volume_types())
+        self.fake.cloud.types = ('identity',)
+        self.assertEqual((), self.cloud.volume_types())
 
 
 class ErrorsTest(_Base):
@@ -190,13 +190,18 @@ class ErrorsTest(_Base):
         services.Services(lambda: self.fail('made'), timeout=7)
 
     def test_interface_of_the_place(self):
-        cloud = self.fake.services(places={
+        session = self.fake.session()
+        cloud = services.Services(lambda: session, timeout=60, places={
             'image': services.Place(interface='internal')})
+        asked = self.useFixture(fixtures.MockPatchObject(
+            session.auth, 'get_endpoint',
+            wraps=session.auth.get_endpoint)).mock
         self.assertTrue(cloud.has('image'))
-        self.assertIn('/image/internal',
-                      cloud.proxy('image').get_endpoint())
-        self.assertEqual(f'{self.fake.url}/identity/public',
-                         cloud.identity_url())
+        self.assertIn('/image/', cloud.proxy('image').get_endpoint())
+        cloud.identity_url()
+        self.assertEqual({('image', 'internal'), ('identity', 'public')}, {
+            (call.kwargs['service_type'], call.kwargs['interface'])
+            for call in asked.call_args_list})
 
 
 class OtherProjectsTest(_Base):
@@ -220,7 +225,7 @@ class OtherProjectsTest(_Base):
                 'volume_type_access': [
                     {'volume_type_id': made, 'project_id': project}]})
         self.assertEqual(('ssd', 'ours'), self.cloud.volume_types())
-        query, = (query for method, path, query, _ in self.fake.seen
+        query, = (query for method, path, query, _ in self.fake.cloud.seen
                   if path == '/types')
         self.assertEqual('None', query['is_public'])
 

@@ -5,7 +5,7 @@ import testtools
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.cloud import volumes
-from tests.unit.driver import fake_cloud
+from tests.unit.driver import in_cloud
 
 VOLUMES = '/volumes/detail'
 GROUPS = '/security-groups'
@@ -21,16 +21,13 @@ class VolumesTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.log = self.useFixture(fixtures.FakeLogger())
-        self.fake = self.useFixture(fake_cloud.FakeCloud())
+        self.fake = self.useFixture(in_cloud.Cloud())
+        self.cloud = self.fake.cloud
 
     def delete(self, *found):
-        self.fake.answers['GET', VOLUMES] = (200, {'volumes': list(found)})
-        for one in found:
-            self.fake.answers.setdefault(
-                ('DELETE', f'/volumes/{one["id"]}'), (202, {}))
+        self.cloud.volumes = {one['id']: one for one in found}
         left = volumes.delete(self.fake.services(), 'c1', 'p1')
-        return left, [path.rpartition('/')[2]
-                      for _, path in self.fake.calls('DELETE')]
+        return left, self.fake.deleted()
 
     def test_those_of_the_cluster_that_nobody_uses(self):
         left, deleted = self.delete(
@@ -38,7 +35,7 @@ class VolumesTest(testtools.TestCase):
             volume('d', status='in-use'), volume('e', status='error'),
             volume('f', status='deleting'))
         self.assertEqual(((), ['a', 'e']), (left, deleted))
-        query, = (query for method, path, query, _ in self.fake.seen
+        query, = (query for method, path, query, _ in self.cloud.seen
                   if path == VOLUMES)
         self.assertEqual(('True', 'p1'), (
             query['all_tenants'], query['project_id']))
@@ -60,7 +57,7 @@ class VolumesTest(testtools.TestCase):
         self.assertEqual((('a',), ['b']), (left, deleted))
 
     def test_one_with_snapshots_is_in_no_ones_way(self):
-        self.fake.answers['DELETE', '/volumes/a'] = (400, {'badRequest': {
+        self.cloud.answers['DELETE', '/volumes/a'] = (400, {'badRequest': {
             'code': 400, 'message': 'Volume status must be available or '
             'error and must not have snapshots.'}})
         left, deleted = self.delete(volume('a'), volume('b'))
@@ -76,30 +73,29 @@ class VolumesTest(testtools.TestCase):
                       self.log.output)
 
     def test_cinder_that_does_not_answer(self):
-        self.fake.answers['GET', VOLUMES] = (503, {})
+        self.cloud.answers['GET', VOLUMES] = (503, {})
         self.assertRaises(services.CloudUnreachable, volumes.delete,
                           self.fake.services(), 'c1', 'p1')
 
     def test_cloud_without_cinder_and_neutron(self):
-        fake = self.useFixture(fake_cloud.FakeCloud(types=('identity',)))
-        self.assertEqual((), volumes.delete(fake.services(), 'c1', 'p1'))
-        volumes.delete_security_groups(fake.services(), 'c1', 'p1')
-        self.assertEqual([], fake.seen)
+        self.cloud.types = ('identity',)
+        self.assertEqual((), volumes.delete(self.fake.services(), 'c1', 'p1'))
+        volumes.delete_security_groups(self.fake.services(), 'c1', 'p1')
+        self.assertEqual([], self.cloud.seen)
 
 
 class SecurityGroupsTest(testtools.TestCase):
 
     def test_of_services_of_the_cluster(self):
-        fake = self.useFixture(fake_cloud.FakeCloud())
+        fake = self.useFixture(in_cloud.Cloud())
         text = 'Security Group for default/web Service LoadBalancer in cluster'
-        fake.answers['GET', GROUPS] = (200, {'security_groups': [
-            {'id': 'a', 'description': f'{text} c1'},
-            {'id': 'b', 'description': f'{text} c12'},
-            {'id': 'c', 'description': 'mine'},
-            {'id': 'd', 'description': f'{text} c1'}]})
-        fake.answers['DELETE', f'{GROUPS}/a'] = (409, {
+        fake.cloud.groups = {
+            made: {'id': made, 'description': description}
+            for made, description in (
+                ('a', f'{text} c1'), ('b', f'{text} c12'), ('c', 'mine'),
+                ('d', f'{text} c1'))}
+        fake.cloud.answers['DELETE', f'{GROUPS}/a'] = (409, {
             'NeutronError': {'message': 'in use'}})
-        fake.answers['DELETE', f'{GROUPS}/d'] = (204, None)
         volumes.delete_security_groups(fake.services(), 'c1', 'p1')
-        self.assertEqual(['a', 'd'], [
-            path.rpartition('/')[2] for _, path in fake.calls('DELETE')])
+        self.assertEqual(['a', 'd'], fake.deleted())
+        self.assertEqual({'a', 'b', 'c'}, set(fake.cloud.groups))

@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.observed import snapshot
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 SECRETS = '/api/v1/namespaces/n/secrets'
 
@@ -17,7 +17,7 @@ class ReleasesTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(api_server.ApiServer())
+        self.api = self.useFixture(kube_server.ApiServer())
         self.kube = self.api.kube()
 
     def revision(self, number, status, release='c1', **labels):

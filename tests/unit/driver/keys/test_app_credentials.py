@@ -4,7 +4,7 @@ import testtools
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.keys import app_credentials
-from tests.unit.driver import fake_cloud
+from tests.unit.driver import in_cloud
 
 URL = '/users/u1/application_credentials'
 
@@ -13,11 +13,11 @@ class AppCredentialsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.fake = self.useFixture(fake_cloud.FakeCloud())
+        self.fake = self.useFixture(in_cloud.Cloud())
         self.cloud = self.fake.services()
 
     def serve(self, method, path, body, status=200):
-        self.fake.answers[method, path] = (status, body)
+        self.fake.cloud.answers[method, path] = (status, body)
 
     def create(self, has, allowed=('member', 'reader')):
         return app_credentials.create(
@@ -34,7 +34,7 @@ class AppCredentialsTest(testtools.TestCase):
         made = self.create(['admin', 'member', 'audit'])
         self.assertEqual(('a1', 'geheim'), (made.id, made.secret))
         self.assertNotIn('geheim', repr(made))
-        body = self.fake.seen[-1][3]['application_credential']
+        body = self.fake.cloud.seen[-1][3]['application_credential']
         self.assertEqual([{'name': 'member'}], body['roles'])
         self.assertIs(False, body['unrestricted'])
 
@@ -42,7 +42,7 @@ class AppCredentialsTest(testtools.TestCase):
         # B.3: no driver restricted the roles.
         self.assertRaises(services.NotUsable, self.create, ['admin'],
                           ['admin'])
-        self.assertEqual([], self.fake.seen)
+        self.assertEqual([], self.fake.cloud.seen)
 
     def test_user_without_an_allowed_role(self):
         e = self.assertRaises(services.NotUsable, self.create, ['audit'])

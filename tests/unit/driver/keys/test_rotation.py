@@ -14,8 +14,9 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
+from tests.lib import openstack_api
 from tests.unit.driver import base
-from tests.unit.driver import fake_cloud
+from tests.unit.driver import in_cloud
 from tests.unit.driver import small_world
 from tests.unit.driver import tls_server
 from tests.unit import loopback
@@ -144,20 +145,20 @@ class CheckTest(testtools.TestCase):
 
     def check(self, status, **changes):
         """Ask a Keystone that answers with a status."""
-        fake = self.useFixture(fake_cloud.FakeCloud())
-        fake.answers['POST', '/auth/tokens'] = (status, {'token': {
-            'expires_at': '2099-01-01T00:00:00.000000Z',
-            'issued_at': '2026-01-01T00:00:00.000000Z',
-            'methods': ['application_credential'],
-            'user': {'id': 'u', 'name': 'u', 'domain': {
-                'id': 'd', 'name': 'd'}}}})
+        cloud = self.useFixture(in_cloud.Cloud()).cloud
+        if status == 201:
+            cloud.credentials['an-id'] = openstack_api.Credential(
+                'an-id', 'its name', in_cloud.USER, in_cloud.PROJECT,
+                ('member',), False, 'a-secret')
+        else:
+            cloud.answers['POST', '/auth/tokens'] = status, {}
         clouds = vault.clouds(
-            'an-id', 'a-secret', auth_url=f'{fake.url}/identity/public/v3',
+            'an-id', 'a-secret', auth_url=f'{openstack_api.URL}/identity/v3',
             region=None, interface='public', verify=True)
         text = yaml.safe_dump(clouds | changes).encode()
         found = app_credentials.check(
             {'clouds.yaml': base64.b64encode(text).decode()}, None, 5)
-        return found, [body for _, _, _, body in fake.seen]
+        return found, [body for _, _, _, body in cloud.seen]
 
     def test_what_keystone_answers(self):
         for status, expected in (
@@ -204,7 +205,7 @@ class CheckTest(testtools.TestCase):
                  for key, value in data.items()}, str(path), 5))
 
     def test_keystone_that_is_away(self):
-        plain = self.useFixture(fake_cloud.FakeCloud()).url
+        plain = loopback.start(self, loopback.Handler)
         for url in ('http://127.0.0.1:1',
                     # That says nothing about certificates.
                     plain.replace('http:', 'https:')):

@@ -15,7 +15,7 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import vault
 from magnum_capi.kube import lease
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -114,7 +114,7 @@ class StateTest(base.TestCase):
     def test_write_whose_answer_was_lost_is_ours(self):
         state = self.vault().write_state(state_module.State())
         after = dataclasses.replace(state, operation='UPDATE')
-        put = api_server._Request._put
+        put = kube_server._Request._put
 
         def losing(request, path, query, body):
             if '/secrets/' in path and self.api.objects[path].get(
@@ -122,7 +122,7 @@ class StateTest(base.TestCase):
                 self.api.put(path, body)
                 return request.hang_up()
             return put(request, path, query, body)
-        self.patch(api_server._Request, '_put', losing)
+        self.patch(kube_server._Request, '_put', losing)
 
         written = self.vault().write_state(after)
 

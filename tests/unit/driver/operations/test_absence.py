@@ -16,7 +16,7 @@ from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -157,7 +157,7 @@ class EmptyDiscoveryTest(_Unserved, Base):
         self.later()
 
     def mend(self):
-        self.api.discovery = api_server.DISCOVERY
+        self.api.discovery = kube_server.DISCOVERY
         self.later()
 
     def test_owner_is_told_what_is_waited_for(self):
@@ -173,7 +173,7 @@ class PartialDiscoveryTest(EmptyDiscoveryTest):
     """Of all kinds only the MachineSet is there."""
 
     def break_(self):
-        self.api.discovery = copy.deepcopy(api_server.DISCOVERY)
+        self.api.discovery = copy.deepcopy(kube_server.DISCOVERY)
         for group in self.api.discovery['items']:
             for version in group['versions']:
                 version['resources'] = [
@@ -189,7 +189,7 @@ class _UnknownPath:
 
     def break_(self):
         self.api.fault_path = re.compile(self.PATHS)
-        self.api.faults = [api_server.UNKNOWN_PATH] * 1000
+        self.api.faults = [kube_server.UNKNOWN_PATH] * 1000
 
     def mend(self):
         self.api.faults = []
@@ -300,11 +300,12 @@ class LeftTest(Base):
         self.api.put(path, {'metadata': {
             'labels': {'cluster.x-k8s.io/cluster-name': small_world.RELEASE,
                        'capi.stackhpc.com/cluster': small_world.RELEASE},
-            'deletionTimestamp': '2026-11-21T14:59:00Z', **metadata}})
+            'deletionTimestamp': '2026-11-21T14:59:00Z',
+            'finalizers': ['its controller'], **metadata}})
 
     def hide(self, *plurals):
         """Have discovery lack these kinds."""
-        self.api.discovery = api_server.without(*plurals)
+        self.api.discovery = kube_server.without(*plurals)
         self.later()
 
     def assert_waits(self, path, *plurals):
@@ -314,7 +315,7 @@ class LeftTest(Base):
         self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()
-        self.api.discovery = api_server.DISCOVERY
+        self.api.discovery = kube_server.DISCOVERY
         self.later()
         del self.api.objects[path]
         self.check_status(3)

@@ -71,7 +71,8 @@ class DeleteTest(base.TestCase):
         self.api.put(path, {'metadata': {
             'labels': {'capi.stackhpc.com/cluster': small_world.RELEASE},
             'ownerReferences': [
-                {'kind': 'Cluster', 'name': owner} for owner in owners]}})
+                {'kind': 'Cluster', 'name': owner, 'uid': owner}
+                for owner in owners]}})
         return path
 
     def test_template_that_nobody_owns_goes_with_the_cluster(self):
@@ -226,7 +227,7 @@ class DeleteTest(base.TestCase):
         self.operations().delete()
         gone = objects.cluster()
         gone['metadata'].update(
-            name=small_world.RELEASE,
+            name=small_world.RELEASE, finalizers=['its controller'],
             deletionTimestamp='2026-11-21T14:59:00Z')
         self.w.helm.put('clusters', gone)
         asked = []

@@ -5,6 +5,7 @@
 Time is simulated: it passes between two polls, as it does in production.
 """
 
+import copy
 import dataclasses
 
 import fixtures
@@ -47,6 +48,7 @@ class Base(base.TestCase):
         """Have so many workers the new version, and so many be ready."""
         release = small_world.RELEASE
         for path, obj in list(self.api.objects.items()):
+            obj = copy.deepcopy(obj)
             if '/machinesets/' in path:
                 del self.api.objects[path]
             if '/machinedeployments/' in path:
@@ -239,6 +241,7 @@ class DeletionTest(Base):
         machine = objects.machine()
         machine['metadata'].update(
             deletionTimestamp='2026-11-21T15:00:00Z',
+            finalizers=['its controller'],
             labels={names.CAPI_CLUSTER_NAME: small_world.RELEASE})
         self.operations().delete()
         return self.w.helm.put('machines', machine)

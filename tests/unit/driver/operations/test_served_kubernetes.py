@@ -5,7 +5,7 @@
 import copy
 
 from magnum_capi.driver import failures
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 
 CLUSTERCTL = 'clusterctl.cluster.x-k8s.io', 'v1alpha3', 'providers'
@@ -17,7 +17,7 @@ class ServedTest(base.TestCase):
     def installed(self, version, known=CLUSTERCTL):
         """Cluster API was installed by clusterctl, or by its operator."""
         group, served, plural = known
-        self.api.discovery = copy.deepcopy(api_server.DISCOVERY)
+        self.api.discovery = copy.deepcopy(kube_server.DISCOVERY)
         self.api.discovery['items'].append(
             {'metadata': {'name': group}, 'versions': [
                 {'version': served, 'resources': [{'resource': plural}]}]})
@@ -69,6 +69,6 @@ class ServedTest(base.TestCase):
         self.installed('v1.10.10')
         self.api.faults = [(403, {}, {'kind': 'Status',
                                       'reason': 'Forbidden'})]
-        self.api.fault_path = api_server.re.compile('.*/providers$')
+        self.api.fault_path = kube_server.re.compile('.*/providers$')
         self.create()
         self.assertEqual(1, len(self.w.helm.upgrades))

@@ -12,7 +12,7 @@ from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lease
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -102,14 +102,14 @@ class WatchTest(base.TestCase):
         other = reconcile.Reconciler(self.w.runtime, self.w.store, row)
         self.api.fault_path = re.compile('.*/clusters/')
         for held, told in ((True, False), (False, True)):
-            self.api.faults = [api_server.UNKNOWN_PATH] * 9
+            self.api.faults = [kube_server.UNKNOWN_PATH] * 9
             with other.held(0) if held else contextlib.nullcontext():
                 self.check_status()
             self.assertEqual(told, 'Waiting: ' in (
                 self.w.cluster.status_reason or ''))
         # What is told already needs no lock.
         self.api.seen.clear()
-        self.api.faults = [api_server.UNKNOWN_PATH] * 9
+        self.api.faults = [kube_server.UNKNOWN_PATH] * 9
         self.check_status()
         self.assertEqual([], [path for _, path in self.api.calls()
                               if '/leases' in path])

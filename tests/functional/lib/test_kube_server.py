@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The double of an API server answers like a real one.
+"""tests.lib.kube_server answers, and keeps objects, as a kube-apiserver does.
 
 The same requests go to both, in the same order. Only what the driver reads
 of an answer is compared.
@@ -13,7 +13,7 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import rest
 from magnum_capi import waiting
 from tests.functional import real_api
-from tests.unit.driver import api_server
+from tests.lib import kube_server
 
 NAMESPACE = '/api/v1/namespaces/n'
 SECRETS = f'{NAMESPACE}/secrets'
@@ -184,6 +184,52 @@ def _deleted(ask):
     ask('GET', f'{CLUSTERS}/c')
 
 
+def _said(answer):
+    metadata = answer.get('metadata', {})
+    return {**{key: answer[key] for key in ('spec', 'data', 'status')
+               if answer.get(key)},
+            'generation': metadata.get('generation'),
+            'deleting': 'deletionTimestamp' in metadata,
+            'finalizers': metadata.get('finalizers')}
+
+
+def keep(client):
+    """Requests of controllers and of the driver, and what comes of them."""
+    told = []
+
+    def ask(method, path, body=None, content_type='application/json'):
+        query = {'fieldManager': 'magnum', 'force': 'true'} if (
+            content_type == APPLY) else {}
+        try:
+            answer = client.request(method, path, body=body, query=query,
+                                    content_type=content_type)
+            told.append((method, path.rpartition('/')[2], _said(answer)))
+        except rest.KubeError as e:
+            told.append((method, path.rpartition('/')[2], e.status))
+
+    first = cluster(a=1, b={'c': 2})
+    ask('PATCH', f'{CLUSTERS}/c', first, APPLY)
+    ask('PATCH', f'{CLUSTERS}/c', first, APPLY)
+    # A field that is not applied any more goes; others' stay.
+    ask('PATCH', f'{CLUSTERS}/c', {'spec': {'other': 3}}, MERGE)
+    ask('PATCH', f'{CLUSTERS}/c', cluster(a=4), APPLY)
+    ask('GET', f'{CLUSTERS}/c')
+    # Metadata have no generation.
+    ask('PATCH', f'{CLUSTERS}/c', {'metadata': {
+        'finalizers': ['example.org/f']}}, MERGE)
+    ask('DELETE', f'{CLUSTERS}/c')
+    ask('GET', f'{CLUSTERS}/c')
+    ask('PATCH', f'{CLUSTERS}/c', {'metadata': {'finalizers': None}}, MERGE)
+    ask('GET', f'{CLUSTERS}/c')
+    ask('PATCH', f'{SECRETS}/d', secret(
+        'd', data={'a': 'b25l', 'b': 'dHdv'}), APPLY)
+    ask('PATCH', f'{SECRETS}/d', secret(
+        'd', data={'a': 'b25l'}), APPLY)
+    ask('GET', f'{SECRETS}/d')
+    return [(method, name, found) for method, name, found in told
+            if method != 'DELETE']
+
+
 def define(admin):
     """Make a real server serve what the double does, as far as it is asked."""
     admin.request('POST', '/api/v1/namespaces', body={
@@ -221,15 +267,19 @@ class DoubleTest(testtools.TestCase):
         define(self.real)
 
     def test_watch_from_too_long_ago(self):
-        double = self.useFixture(api_server.HttpApiServer())
+        double = self.useFixture(kube_server.HttpApiServer())
         double.oldest = 2
         self.assertEqual(watched(self.real), watched(double.rest()))
 
     def test_answers(self):
-        double = self.useFixture(api_server.ApiServer()).rest()
+        double = self.useFixture(kube_server.ApiServer()).rest()
         different = [
             f'{request}\n    real:   {expected}\n    double: {found}'
             for (request, expected), (_, found) in zip(
                 speak(self.real), speak(double), strict=True)
             if expected != found]
         self.assertEqual('', '\n'.join(different))
+
+    def test_what_is_kept(self):
+        double = self.useFixture(kube_server.ApiServer()).rest()
+        self.assertEqual(keep(self.real), keep(double))

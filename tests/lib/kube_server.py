@@ -9,6 +9,9 @@ What it does not know it refuses as a kube-apiserver does: a path that nobody
 serves is a text, not a Status, and an object that is missing is named. It is
 stricter in one thing: in a namespace that does not exist nothing is "not
 found", so that a swapped namespace and name is no empty answer.
+
+Objects have generations, finalizers and owners, and each manager of a
+server-side apply its fields, as in a kube-apiserver.
 """
 
 import copy
@@ -17,10 +20,12 @@ import http.client
 import http.server
 import io
 import json
+import marshal
 import re
 import socket
 import threading
 import time
+import typing
 from urllib import parse
 
 import fixtures
@@ -45,9 +50,9 @@ DISCOVERY = {
         for group, versions in (
             ('cluster.x-k8s.io', (
                 ('v1beta2', ('clusters', 'machines', 'machinedeployments',
-                             'machinesets')),
+                             'machinesets', 'machinehealthchecks')),
                 ('v1beta1', ('clusters', 'machines', 'machinedeployments',
-                             'machinesets')))),
+                             'machinesets', 'machinehealthchecks')))),
             ('controlplane.cluster.x-k8s.io', (
                 ('v1beta2', ('kubeadmcontrolplanes',)),
                 ('v1beta1', ('kubeadmcontrolplanes',)))),
@@ -86,6 +91,17 @@ _PATH = re.compile(
     r'/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?')
 
 
+_APPLY = 'application/apply-patch+yaml'
+
+#: Kinds whose spec has a generation.
+_GENERATED = re.compile(r'/apis/[a-z.]*(cluster\.x-k8s\.io|stackhpc\.com)/')
+
+
+def copied(obj: typing.Any) -> typing.Any:
+    """A copy of JSON, in a tenth of the time of copy.deepcopy."""
+    return marshal.loads(marshal.dumps(obj))
+
+
 class ApiServer(fixtures.Fixture):
     """``objects`` by path; ``faults`` are answered first, one a request.
 
@@ -113,6 +129,11 @@ class ApiServer(fixtures.Fixture):
         #: What ends all watches that are open, as a restart does.
         self.restarts = 0
         self.date = 1_700_000_000
+        #: Called with what an object was, or None, and what it becomes: its
+        #: controller, as far as it answers at once.
+        self.controller = lambda before, now: None
+        #: Last body that each manager applied, by path.
+        self._applied: dict[tuple[str, str], dict] = {}
 
     def _setUp(self):
         self.clock = fake_clock.FakeClock()
@@ -130,29 +151,84 @@ class ApiServer(fixtures.Fixture):
     def kube(self, **options):
         return client.Kube(self.rest(**options))
 
-    def put(self, path, obj):
+    def put(self, path: str, obj: dict) -> dict:
         """Keep an object, as a controller would."""
-        self.version += 1
-        obj = copy.deepcopy(obj)
+        before = self.objects.get(path)
+        obj = copied(obj)
         metadata = obj.setdefault('metadata', {})
         metadata['name'] = path.rpartition('/')[2]
         if '/namespaces/' in path:
             metadata['namespace'] = path.split('/')[-3]
-        before = self.objects.get(path, {}).get('metadata', {})
-        metadata.setdefault('uid', before.get('uid', f'uid-{self.version}'))
-        metadata.setdefault('creationTimestamp', time.strftime(
-            '%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.date)))
+        if before is None:
+            metadata.setdefault('uid', f'uid-{self.version + 1}')
+            metadata.setdefault('creationTimestamp', self.timestamp())
+        else:
+            # What no client may change.
+            for key in ('uid', 'creationTimestamp', 'generation',
+                        'deletionTimestamp'):
+                if key in before['metadata']:
+                    metadata[key] = before['metadata'][key]
+        if _GENERATED.match(path):
+            if before is None:
+                metadata['generation'] = 1
+            elif before.get('spec') != obj.get('spec'):
+                metadata['generation'] = (
+                    before['metadata'].get('generation', 0) + 1)
+        self.controller(before, obj)
+        if before is not None:
+            metadata['resourceVersion'] = before['metadata'][
+                'resourceVersion']
+            if before == obj:
+                # Nothing changed, so it stays the same version.
+                return before
+        self.version += 1
         metadata['resourceVersion'] = str(self.version)
-        self._tell('MODIFIED' if path in self.objects else 'ADDED', path, obj)
+        self._tell('ADDED' if before is None else 'MODIFIED', path, obj)
         self.objects[path] = obj
+        if metadata.get('deletionTimestamp') and not metadata.get(
+                'finalizers'):
+            self._forget(path)
         return obj
 
-    def remove(self, path):
-        """Take an object away, as the garbage collector would."""
+    def remove(self, path: str) -> None:
+        """Delete an object, as soon as its finalizers are gone."""
+        metadata = self.objects[path]['metadata']
+        if metadata.get('finalizers'):
+            if not metadata.get('deletionTimestamp'):
+                self.version += 1
+                metadata['deletionTimestamp'] = self.timestamp()
+                if 'generation' in metadata:
+                    # apiserver, pkg/registry/rest/delete.go, BeforeDelete.
+                    metadata['generation'] += 1
+                metadata['resourceVersion'] = str(self.version)
+                self._tell('MODIFIED', path, copied(self.objects[path]))
+            return
+        self._forget(path)
+
+    def _forget(self, path: str) -> None:
+        """An object is gone, and with it what only it has owned."""
         self.version += 1
-        obj = copy.deepcopy(self.objects.pop(path))
-        obj['metadata']['resourceVersion'] = str(self.version)
-        self._tell('DELETED', path, obj)
+        gone = copied(self.objects.pop(path))
+        gone['metadata']['resourceVersion'] = str(self.version)
+        self._tell('DELETED', path, gone)
+        for key in [key for key in self._applied if key[0] == path]:
+            del self._applied[key]
+        uid = gone['metadata']['uid']
+        for path, obj in list(self.objects.items()):
+            owners = obj['metadata'].get('ownerReferences') or []
+            if owners and all(o['uid'] == uid for o in owners) and (
+                    path in self.objects):
+                self.remove(path)
+
+    def applied(self, where: str, manager: str, body: dict) -> dict:
+        """A body, with None for what this manager does not want any more."""
+        key = where, manager
+        before = self._applied.get(key, {})
+        self._applied[key] = copied(body)
+        return _without(before, body)
+
+    def timestamp(self) -> str:
+        return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.date))
 
     def _tell(self, kind, path, obj):
         with self.changed:
@@ -314,18 +390,24 @@ class _Request:
         start = int(query.get('continue', 0))
         end = start + int(query.get('limit', len(items) or 1))
         metadata = {'continue': str(end)} if end < len(items) else {}
-        self.answer(200, {}, {'items': items[start:end], 'metadata': {
+        items = items[start:end]
+        if 'as=PartialObjectMetadataList' in self.headers.get('Accept', ''):
+            items = [{'metadata': item['metadata']} for item in items]
+        self.answer(200, {}, {'items': items, 'metadata': {
             **metadata, 'resourceVersion': str(self.api.version)}})
 
     def _selected(self, path, query):
         wanted = dict((*pair.split('='), None)[:2] for pair in
                       query.get('labelSelector', '').split(',') if pair)
+        fields = dict(pair.split('=') for pair in
+                      query.get('fieldSelector', '').split(',') if pair)
         return [obj for p, obj in sorted(self.api.objects.items())
                 if path in (p.rpartition('/')[0],
                             _everywhere(p.rpartition('/')[0]))
                 and all(k in labels and value in (None, labels[k])
                         for k, value in wanted.items()
-                        for labels in [obj['metadata'].get('labels') or {}])]
+                        for labels in [obj['metadata'].get('labels') or {}])
+                and all(obj.get(k) == value for k, value in fields.items())]
 
     def _post(self, path, query, body):
         path = f'{path}/{body["metadata"]["name"]}'
@@ -354,10 +436,12 @@ class _Request:
             return self._missing(path)
         if found is None and self._lacks_namespace(path):
             return
-        found = copy.deepcopy(found or {})
+        found = copied(found or {})
         if 'apiVersion' in found:
             # It is kept in one version, whichever it is written in.
             body = {**body, 'apiVersion': found['apiVersion']}
+        if kind == _APPLY:
+            body = self.api.applied(path, query.get('fieldManager', ''), body)
         _merge(found, body)
         self.answer(200, {}, self.api.put(path, found))
 
@@ -494,6 +578,15 @@ def _fits(body, found):
         (body.get('kind'), kind or body.get('kind')),
         (metadata.get('namespace'), found['namespace']),
         (metadata.get('name'), found['name'] or metadata.get('name'))))
+
+
+def _without(before: typing.Any, now: typing.Any) -> typing.Any:
+    """``now``, with None for keys of mappings that only ``before`` has."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return now
+    return {**{key: None for key in before.keys() - now.keys()},
+            **{key: _without(before.get(key), value)
+               for key, value in now.items()}}
 
 
 def _merge(into, patch):

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The OpenStack in memory, open for a test that asks it by the real SDK."""
+
+import fixtures
+
+from magnum_capi.driver.cloud import services
+from tests.lib import doors
+from tests.lib import openstack_api
+from tests.lib import virtual_time
+from tests.unit.driver import objects
+
+USER, PROJECT = 'u1', 'p1'
+
+
+class Cloud(fixtures.Fixture):
+    """A cloud with one user, for the time of a test.
+
+    :ivar cloud: openstack_api.OpenStack.
+    """
+
+    def _setUp(self):
+        gates = doors.Doors(virtual_time.Clock(objects.NOW.timestamp()))
+        self.cloud = openstack_api.OpenStack()
+        self.cloud.users[USER] = {PROJECT: ('member',)}
+        gates.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)
+        opened = gates.open()
+        opened.__enter__()
+        self.addCleanup(opened.__exit__, None, None, None)
+
+    def session(self, user=USER):
+        return self.cloud.session(user, PROJECT)
+
+    def services(self, user=USER, **options):
+        return services.Services(
+            lambda: self.session(user), timeout=60, **options)
+
+    def asked(self, *methods):
+        """(method, path, query, body) of requests, without versions."""
+        return [one for one in self.cloud.seen if one[0] in methods]
+
+    def deleted(self):
+        """Ids of what was asked to be deleted."""
+        return [path.rpartition('/')[2] for _, path, *_ in self.asked(
+            'DELETE')]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The modules that import Magnum, imported beside one that is in memory."""
+
+import importlib
+import sys
+
+import fixtures
+
+from tests.lib import doors
+from tests.lib import magnum_api
+from tests.lib import openstack_api
+from tests.lib import virtual_time
+from tests.unit.driver import objects
+
+DRIVER = 'k8s_capi_v1'
+
+_OURS = ('magnum_capi.driver.driver', 'magnum_capi.driver.store')
+
+
+class Magnum(fixtures.Fixture):
+    """Magnum's modules, for the time of a test.
+
+    :ivar rows: magnum_api.Magnum.
+    :ivar doors: through which its tables are reached; ``log`` tells how.
+    :ivar conf: ConfigOpts of this process.
+    :ivar driver, store: the modules of the driver.
+    """
+
+    def _setUp(self):
+        clock = virtual_time.Clock(objects.NOW.timestamp())
+        self.doors = doors.Doors(clock)
+        self.cloud = openstack_api.OpenStack()
+        self.rows = magnum_api.Magnum(clock, self.doors, self.cloud, DRIVER)
+        for name, module in self.rows.modules().items():
+            self._put(name, module)
+        self.conf = sys.modules['magnum.conf'].CONF
+        self.addCleanup(self._forget)
+        self._forget()
+        self.store = importlib.import_module(_OURS[1])
+        self.driver = importlib.import_module(_OURS[0])
+
+    def _put(self, name, module):
+        # Somebody else may have another stand-in.
+        before = sys.modules.get(name)
+        sys.modules[name] = module
+        if before is None:
+            self.addCleanup(sys.modules.pop, name)
+        else:
+            self.addCleanup(sys.modules.__setitem__, name, before)
+
+    @staticmethod
+    def _forget():
+        for name in _OURS:
+            sys.modules.pop(name, None)
+            parent, _, own = name.rpartition('.')
+            sys.modules[parent].__dict__.pop(own, None)
