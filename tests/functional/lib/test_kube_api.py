@@ -12,6 +12,7 @@ import urllib3
 
 from magnum_capi.kube import access
 from magnum_capi.kube import rest
+from magnum_capi import responses
 from tests.functional.driver import test_api_server
 from tests.functional import real_api
 from tests.lib import doors
@@ -71,6 +72,16 @@ def speak(client):
             if method != 'DELETE']
 
 
+def watched(client):
+    """What a watch from the beginning shows of these requests."""
+    path = _CLUSTERS.replace('/namespaces/n', '')
+    since = client.request('GET', path, content_type='')['metadata'][
+        'resourceVersion']
+    speak(client)
+    return [(event['type'], _said(event['object'])) for event in client.events(
+        path, {'resourceVersion': since}, {}, 2, lambda: None)]
+
+
 class _Client:
     """Requests by urllib3 through the doors."""
 
@@ -88,6 +99,13 @@ class _Client:
             raise rest.KubeError('refused', status=answer.status)
         return found
 
+    def events(self, path, query, headers, seconds, opened):
+        answer = self._pool.request(
+            'GET', f'{self._url}{path}?watch=true&timeoutSeconds={seconds}&'
+            + '&'.join(f'{key}={value}' for key, value in query.items()),
+            preload_content=False)
+        return [json.loads(line) for line in responses.lines(answer)]
+
 
 class KubeApiTest(testtools.TestCase):
 
@@ -103,3 +121,18 @@ class KubeApiTest(testtools.TestCase):
         with gates.open():
             ours = speak(_Client(kube_api.URL))
         self.assertEqual(speak(real), ours)
+
+    def test_watch(self):
+        real = rest.Rest(access.load(
+            self.useFixture(real_api.RealApi()).kubeconfig))
+        test_api_server.define(real)
+        clock = virtual_time.Clock(1_700_000_000)
+        gates = doors.Doors(clock)
+        api = kube_api.KubeApi(clock)
+        api.namespaces.add('n')
+        api.watchable = True
+        gates.host(kube_api.HOST, kube_api.door, api.serve)
+        with gates.open():
+            ours = watched(_Client(kube_api.URL))
+        self.assertIn('DELETED', [kind for kind, _found in ours])
+        self.assertEqual(watched(real), ours)
