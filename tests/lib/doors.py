@@ -22,7 +22,9 @@ from urllib3 import exceptions
 from tests.lib import virtual_time
 
 KUBE, CLOUD, HELM, ROWS = 'kube', 'cloud', 'helm', 'rows'
-DOORS = (KUBE, CLOUD, HELM, ROWS)
+#: Requests of threads that only keep a cache up to date.
+WATCH = 'watch'
+DOORS = (KUBE, CLOUD, HELM, ROWS, WATCH)
 
 
 class Crash(BaseException):
@@ -58,9 +60,12 @@ class Request:
     body: bytes | None
 
 
-#: Answers: status, headers, body.
-Answer: typing.TypeAlias = tuple[int, typing.Mapping[str, str], bytes]
+#: Answers: status, headers, body, which may be a file that is read slowly.
+Answer: typing.TypeAlias = tuple[
+    int, typing.Mapping[str, str], bytes | io.BufferedIOBase]
 Serve: typing.TypeAlias = typing.Callable[[Request], Answer]
+#: The door that a request passes.
+Which: typing.TypeAlias = typing.Callable[[Request], str]
 
 _STATUS = {'error': 500, 'busy': 503, 'many': 429}
 
@@ -80,7 +85,7 @@ class Doors:
 
     def __init__(self, clock: virtual_time.Clock) -> None:
         self._clock = clock
-        self._hosts: dict[str, tuple[str, Serve]] = {}
+        self._hosts: dict[str, tuple[str | Which, Serve]] = {}
         self.faults: list[Fault] = []
         self.passed = dict.fromkeys(DOORS, 0)
         self._dead: set = set()
@@ -88,7 +93,7 @@ class Doors:
         #: (door, text) of each request, for stories.
         self.log: list[tuple[str, str]] = []
 
-    def host(self, name: str, door: str, serve: Serve) -> None:
+    def host(self, name: str, door: str | Which, serve: Serve) -> None:
         """Serve the host of a URL."""
         self._hosts[name] = door, serve
 
@@ -197,7 +202,8 @@ class Doors:
                 'Connection aborted.', ConnectionResetError(104, 'reset'))
 
         status, answered, content = self.passing(
-            door, f'{method} {url}', lambda: serve(request), fail)
+            door if isinstance(door, str) else door(request),
+            f'{method} {url}', lambda: serve(request), fail)
         return urllib3.HTTPResponse(
-            io.BytesIO(content), answered, status, preload_content=False,
-            request_method=method)
+            io.BytesIO(content) if isinstance(content, bytes) else content,
+            answered, status, preload_content=False, request_method=method)

@@ -3,11 +3,15 @@
 """A management cluster's Kubernetes API, behind a door, by the clock.
 
 To the server of :mod:`tests.lib.kube_server` it adds what controllers and
-charts use. Lists and watches of all namespaces are refused: its user may only
-work in namespaces.
+charts use. Lists and watches of all namespaces are refused, as long as its
+user may only work in namespaces.
 """
 
+import io
+import json
 import re
+import threading
+import typing
 
 from tests.lib import doors
 from tests.lib import kube_server
@@ -56,7 +60,8 @@ def path(kind: str, namespace: str, name: str = '') -> str:
 class KubeApi(kube_server.ApiServer):
     """The server; :meth:`serve` answers requests.
 
-    :ivar refuse: regular expressions of (method, path) that are forbidden.
+    :ivar watchable: whether its user may list and watch all namespaces.
+    :ivar lag: seconds after which a watch shows a change.
     """
 
     url = URL
@@ -65,6 +70,8 @@ class KubeApi(kube_server.ApiServer):
         super().__init__()
         self.clock = clock
         self.namespaces = set()
+        self.watchable, self.lag = False, 1.0
+        self._watches: set[_Watch] = set()
 
     @property
     def date(self) -> float:
@@ -82,7 +89,11 @@ class KubeApi(kube_server.ApiServer):
         return asked.answered
 
     def _tell(self, kind: str, path: str, obj: dict) -> None:
-        """Nobody may watch."""
+        if self.watchable:
+            self.events.append(
+                (self.version, kind, path, copied(obj), self.clock.now))
+            for watch in self._watches:
+                watch.changed(path)
 
     # For controllers, charts and oracles.
 
@@ -122,6 +133,79 @@ LABELS = {'cluster': 'cluster.x-k8s.io/cluster-name',
           'release': 'capi.stackhpc.com/cluster'}
 
 
+def door(request: doors.Request) -> str:
+    """The door of a request: that of a cache, or of a driver's work."""
+    everywhere = '/namespaces/' not in request.target and (
+        request.target.startswith('/apis/') or '/secrets' in request.target)
+    return doors.WATCH if everywhere else doors.KUBE
+
+
+class _Watch(io.BufferedIOBase):
+    """What a watch sends, in the thread of a program that reads it.
+
+    :param path: of the collection, in all namespaces.
+    :param since: version that was seen last.
+    :param seconds: after which it ends.
+    :param label: that objects have; empty: all.
+    :param whole: whether objects are sent with more than metadata.
+    """
+
+    def __init__(self, api: KubeApi, path: str, since: int, seconds: int,
+                 label: str, whole: bool) -> None:
+        self._api = api
+        self._path = path
+        self._since = since
+        self._end = api.clock.now + seconds
+        self._label = label
+        self._whole = whole
+        #: Number of events that were looked at.
+        self._read = 0
+        self._thread = threading.current_thread()
+        api._watches.add(self)
+
+    def changed(self, path: str) -> None:
+        if _collection(path) == self._path:
+            self._api.clock.wait(self._thread.waiter, self._api.lag)
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1) -> bytes:
+        clock = self._api.clock
+        while True:
+            data = b''.join(self._lines())
+            if data:
+                return data
+            if clock.now >= self._end:
+                self.close()
+                return b''
+            virtual_time.Event(
+                getattr(self._thread, 'program', None)
+                or virtual_time.Program(clock)).wait(self._end - clock.now)
+
+    def _lines(self) -> typing.Iterator[bytes]:
+        api = self._api
+        for version, kind, path, obj, when in api.events[self._read:]:
+            if when + api.lag > api.clock.now:
+                return
+            self._read += 1
+            if version <= self._since or _collection(path) != self._path or (
+                    self._label and self._label not in obj['metadata'].get(
+                        'labels', ())):
+                continue
+            yield json.dumps({'type': kind, 'object': obj if self._whole else {
+                'metadata': obj['metadata']}}).encode() + b'\n'
+
+    def close(self) -> None:
+        self._api._watches.discard(self)
+        super().close()
+
+
+def _collection(path: str) -> str:
+    """The collection of all namespaces that an object is in."""
+    return re.sub('/namespaces/[^/]+', '', path.rpartition('/')[0])
+
+
 class _Request(kube_server._Request):
 
     answered: doors.Answer
@@ -133,7 +217,13 @@ class _Request(kube_server._Request):
         raise AssertionError('faults are at the door')
 
     def act(self, path, query, body):
-        if query.get('watch') or '/namespaces/' not in path and (
-                path.startswith('/apis/') or path.endswith('/secrets')):
+        if not self.api.watchable and (
+                query.get('watch') or '/namespaces/' not in path and (
+                    path.startswith('/apis/') or path.endswith('/secrets'))):
             return self.refuse(403, 'Forbidden')
+        if query.get('watch'):
+            return self.send(200, {}, _Watch(
+                self.api, path, int(query['resourceVersion']),
+                int(query['timeoutSeconds']), query.get('labelSelector', ''),
+                'PartialObject' not in self.headers.get('Accept', '')))
         super().act(path, query, body)

@@ -183,11 +183,15 @@ class ApiServer(fixtures.Fixture):
                 return before
         self.version += 1
         metadata['resourceVersion'] = str(self.version)
-        self._tell('ADDED' if before is None else 'MODIFIED', path, obj)
-        self.objects[path] = obj
         if metadata.get('deletionTimestamp') and not metadata.get(
                 'finalizers'):
+            # The update that empties the finalizers is never stored
+            # (apiserver, pkg/registry/generic/registry/store.go, Update).
+            self.objects[path] = before or obj
             self._forget(path)
+            return obj
+        self._tell('ADDED' if before is None else 'MODIFIED', path, obj)
+        self.objects[path] = obj
         return obj
 
     def remove(self, path: str) -> None:

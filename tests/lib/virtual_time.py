@@ -3,8 +3,9 @@
 """A clock that only moves when somebody sleeps, for whole programs.
 
 Programs get modules ``time``, ``datetime`` and ``threading`` that know only
-this clock (see :mod:`copies`). Their threads run one at a time: a thread that
-is started runs until it waits or ends, and one that waits for a time runs when
+this clock (see :mod:`copies`). Their threads run one at a time, until they
+wait or end: one that is started when the clock moves next, since whoever has
+started it may hold a lock that it needs, and one that waits for a time when
 the clock comes to it.
 """
 
@@ -102,6 +103,7 @@ class Thread(real_threading.Thread):
         self.daemon = True
         self.program = program
         self.waiter: _Waiter | None = None
+        self.begun = False
         #: Set while the thread waits, or has ended.
         self.idle = real_threading.Event()
 
@@ -112,11 +114,22 @@ class Thread(real_threading.Thread):
 
     def run(self) -> None:
         try:
+            self.waiter = _Waiter(self)
+            self.program.clock.wait(self.waiter, 0)
+            self.waiter.park()
+            self.begun = True
+            if self.ended:
+                raise Ended
             super().run()
         except Ended:
             pass
         finally:
             self.idle.set()
+
+    def join(self, timeout: float | None = None) -> None:
+        if not self.begun:
+            self.waiter.run()
+        super().join(timeout)
 
     def until_idle(self) -> None:
         if not self.idle.wait(_PATIENCE):

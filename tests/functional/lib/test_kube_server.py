@@ -184,7 +184,7 @@ def _deleted(ask):
     ask('GET', f'{CLUSTERS}/c')
 
 
-def _said(answer):
+def said(answer):
     metadata = answer.get('metadata', {})
     return {**{key: answer[key] for key in ('spec', 'data', 'status')
                if answer.get(key)},
@@ -203,7 +203,7 @@ def keep(client):
         try:
             answer = client.request(method, path, body=body, query=query,
                                     content_type=content_type)
-            told.append((method, path.rpartition('/')[2], _said(answer)))
+            told.append((method, path.rpartition('/')[2], said(answer)))
         except rest.KubeError as e:
             told.append((method, path.rpartition('/')[2], e.status))
 

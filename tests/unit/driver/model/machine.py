@@ -2,6 +2,7 @@
 
 """Stories: requests of users, periodic jobs, faults, time; by hypothesis."""
 
+import base64
 import contextlib
 import copy
 import dataclasses
@@ -49,6 +50,7 @@ class Cluster:
     :ivar bounds: of autoscaled groups: (low, high) by name.
     :ivar labels: own labels of groups, by name.
     :ivar defaults: the operator's default labels when it was made of them.
+    :ivar to_go: uids of Machines that a user has named for removal, by group.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Cluster:
     bounds: dict = dataclasses.field(default_factory=dict)
     group_labels: dict = dataclasses.field(default_factory=dict)
     uuids: dict = dataclasses.field(default_factory=dict)
+    to_go: dict = dataclasses.field(default_factory=dict)
     excused: bool = False
     whole: bool = True
 
@@ -83,7 +86,11 @@ _DISTURBANCES = st.one_of(
             'crash-after')), st.just(0), st.sampled_from((1, 2))),
     st.builds(
         Disturbance, st.just(doors.ROWS), st.sampled_from((
-            'crash', 'crash-after')), st.integers(0, 12), st.just(1)))
+            'crash', 'crash-after')), st.integers(0, 12), st.just(1)),
+    st.builds(
+        Disturbance, st.just(doors.WATCH), st.sampled_from((
+            'refused', 'lost', 'busy')), st.integers(0, 4),
+        st.sampled_from((1, 5))))
 
 _CONDUCTOR = st.integers(0, world_module.CONDUCTORS - 1)
 _USER = st.sampled_from(world_module.USERS)
@@ -94,9 +101,11 @@ _PICK = st.integers(0, 59)
 _GROUP_NAMES = ('one', 'two')
 _ZONES = st.sampled_from((None, None, 'az1', 'az2'))
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+#: Seconds after which a conductor's cache is right.
+_LATE = 30
 _SECONDS = st.sampled_from((
     5, 30, 61, 5 * _MINUTE, 31 * _MINUTE, 2 * _HOUR, _DAY - 60, _DAY + 60,
-    8 * _DAY, 40 * _DAY))
+    8 * _DAY, 40 * _DAY, 100 * _DAY))
 
 #: Labels of clusters and node groups that may compete.
 _LABELS = st.fixed_dictionaries({}, optional={
@@ -144,12 +153,18 @@ class Model(stateful.RuleBasedStateMachine):
         self.specs = {}
         self.steps, self.calm_at = 0, -1
         self.defaults: dict = {}
-        self.kept_volumes: set[str] = set()
+        #: What no cluster may delete: (table of the cloud, id).
+        self.others: set[tuple[str, str]] = set()
+        #: Certificates of the clusters that are gone.
+        self.certificates: set[str] = set()
 
     # What is watched.
 
     def _wrote(self, row, before, now):
         self.found += oracle.claims(self.w, row, before, now)
+        if now is None:
+            self.certificates |= {before.get(field) for field
+                                  in magnum_api.CERTIFICATES}
 
     @stateful.invariant()
     def holds(self):
@@ -157,8 +172,10 @@ class Model(stateful.RuleBasedStateMachine):
         self.steps += 1
         found, self.found = self.found, []
         found += oracle.always(self.w)
-        found += (f'lost: volume {one} that its owner keeps' for one in
-                  sorted(self.kept_volumes - self.w.cloud.volumes.keys()))
+        found += (f'bystander: {one} of {table} is not the cluster\'s, or '
+                  'its owner keeps it, and it is gone'
+                  for table, one in sorted(self.others)
+                  if one not in getattr(self.w.cloud, table))
         found += self._bystanders()
         if found:
             raise Broken('\n'.join(dict.fromkeys(found)))
@@ -247,8 +264,10 @@ class Model(stateful.RuleBasedStateMachine):
 
     @stateful.initialize(
         user=_USER, workers=_COUNT, labels=_LABELS, own=_LABELS,
-        which=st.integers(0, 1))
-    def first(self, user, workers, labels, own, which):
+        which=st.integers(0, 1), cached=st.booleans())
+    def first(self, user, workers, labels, own, which, cached):
+        # Without the right to watch, conductors have no caches.
+        self.w.api.watchable = cached
         self._create('a', user, workers, which, labels, own, 60, None, 0)
         self.quiet()
 
@@ -298,9 +317,9 @@ class Model(stateful.RuleBasedStateMachine):
     @stateful.rule(
         pick=_PICK, which=_PICK, count=_COUNT, user=_ASKER,
         disturbance=_DISTURBANCES, conductor=_CONDUCTOR,
-        update=st.booleans())
+        update=st.booleans(), remove=st.booleans())
     def resize(self, pick, which, count, user, disturbance, conductor,
-               update):
+               update, remove=False):
         its = self._pick(pick)
         row = its and self._row(self.w.context(user), its)
         if not row or user in self.away:
@@ -313,15 +332,25 @@ class Model(stateful.RuleBasedStateMachine):
         if bounds and not max(bounds[0], 1) <= count <= bounds[1]:
             return
         its.named.add(group.name)
+        its.to_go.pop(group.name, None)
         context = self.w.context(user)
+        there = oracle.Sight(self.w, its.uuid).machines_of(
+            self.w.magnum.groups[group.uuid])
+        nodes = there[:1] if (
+            remove and not update and row.status.endswith('_COMPLETE')
+            and group.name != MASTERS and count < group.node_count) else []
 
         def call(handler):
             if update and group.name == WORKERS:
                 handler.cluster_update(context, row, count)
             else:
-                handler.cluster_resize(context, row, count, [], group)
-        self._ask(conductor, its, stories.step(
+                handler.cluster_resize(
+                    context, row, count,
+                    [one['metadata']['name'] for one in nodes], group)
+        answer = self._ask(conductor, its, stories.step(
             'resize', its.name, group.name, count), call, disturbance)
+        if nodes and answer is soak.Answer.ACCEPTED:
+            its.to_go[group.name] = nodes[0]['metadata']['uid']
 
     @stateful.rule(
         pick=_PICK, name=st.sampled_from(_GROUP_NAMES), count=_COUNT,
@@ -510,7 +539,10 @@ class Model(stateful.RuleBasedStateMachine):
         self.defaults = {key: text for key, text in (
             ('availability_zone', zone), ('boot_volume_size', volume),
             ('auto_healing_enabled', healing)) if text is not None}
-        self.w.set_options(default_labels=self.defaults)
+        self._options(default_labels=self.defaults)
+
+    def _options(self, **changes):
+        self.w.set_options(**changes)
         for number in range(world_module.CONDUCTORS + 1):
             self.w.restart(number)
 
@@ -519,15 +551,22 @@ class Model(stateful.RuleBasedStateMachine):
         health=st.booleans(), rounds=st.integers(0, 6),
         door=st.sampled_from((doors.KUBE, doors.ROWS)),
         after=st.integers(0, 25), request=st.sampled_from((
-            'resize', 'resize', 'remove_group', 'delete', 'upgrade')))
+            'resize', 'resize', 'remove_group', 'delete', 'upgrade')),
+        pause=st.sampled_from((0, 0, 61)))
     def interrupted(self, pick, which, count, conductor, health, rounds,
-                    door, after, request):
-        """A request comes while a periodic job is at work."""
+                    door, after, request, pause):
+        """A request comes while a periodic job is at work.
+
+        :param pause: seconds for which the job's process stands still on its
+            way to Kubernetes: its lock is over, and it does not know.
+        """
         self.work(rounds, conductor)
         other = (conductor + 1) % world_module.CONDUCTORS
 
         def act():
             user = world_module.USERS[which % 2]
+            if door == doors.KUBE:
+                self.w.clock.now += pause
             if request == 'resize':
                 self.resize(pick, which, count, user, None, other, False)
             elif request == 'remove_group':
@@ -596,9 +635,7 @@ class Model(stateful.RuleBasedStateMachine):
         its = self._calm(pick)
         if its is None:
             return
-        self.w.set_options(progress_timeout=minutes)
-        for number in range(world_module.CONDUCTORS + 1):
-            self.w.restart(number)
+        self._options(progress_timeout=minutes)
         self.w.controllers.behaviour.stuck.add(oracle.release(its.uuid))
         row = self.w.row(self.w.context('alice'), its.uuid)
         count = row.default_ng_worker.node_count
@@ -620,6 +657,35 @@ class Model(stateful.RuleBasedStateMachine):
                     f'{passed} of {minutes} minutes have passed')
         self.quiet()
 
+    @stateful.rule(
+        pick=_PICK, conductor=_CONDUCTOR,
+        seconds=st.sampled_from((_HOUR, _DAY + 30 * _MINUTE, 10 * _DAY)))
+    def failure_lasts(self, pick, conductor, seconds):
+        """An update with an addon that failed ends by failure_patience."""
+        its = self._calm(pick)
+        if its is None:
+            return
+        row = self.w.row(self.w.context('alice'), its.uuid)
+        count = row.default_ng_worker.node_count
+        if its.bounds.get(WORKERS, (0, 9))[1] <= count:
+            return
+        self._options(failure_patience=seconds, progress_timeout=0)
+        self.w.controllers.behaviour.addons[
+            oracle.release(its.uuid)] = 'failed'
+        self.w.controllers.round()
+        names = sorted(group.name for group in row.nodegroups)
+        self.resize(
+            sorted(self.clusters).index(its.name.partition('-')[0]),
+            names.index(WORKERS), count + 1, 'alice', None, conductor, False)
+        for share, status in ((0, 'UPDATE_IN_PROGRESS'),
+                              (0.6, 'UPDATE_IN_PROGRESS'),
+                              (0.6, 'UPDATE_FAILED')):
+            self.w.clock.sleep(seconds * share)
+            self._look(conductor)
+            self._must(oracle.Sight(self.w, its.uuid), status,
+                       f'of {seconds} s {share} more have passed')
+        self.quiet()
+
     @stateful.rule(pick=_PICK, seconds=_SECONDS, conductor=_CONDUCTOR)
     def machine_waits(self, pick, seconds, conductor):
         """A machine that is no node is unhealthy after half an hour."""
@@ -637,6 +703,7 @@ class Model(stateful.RuleBasedStateMachine):
             self.w.controllers.round()
         self.w.clock.sleep(seconds)
         self.w.controllers.round()
+        self.w.clock.sleep(_LATE)
         self._poll(conductor)
         row = self.w.magnum.clusters[its.uuid]
         old = seconds > 30 * _MINUTE
@@ -646,9 +713,13 @@ class Model(stateful.RuleBasedStateMachine):
                 f'that waits for {seconds} s: {row["health_status_reason"]}')
         self.quiet()
 
-    @stateful.rule(pick=_PICK, which=_PICK, conductor=_CONDUCTOR)
-    def node_is_ill(self, pick, which, conductor):
-        """A node of a group that nobody scales is never excused."""
+    @stateful.rule(pick=_PICK, which=_PICK, conductor=_CONDUCTOR,
+                   young=st.booleans())
+    def node_is_ill(self, pick, which, conductor, young):
+        """A node of a group that nobody scales is never excused.
+
+        :param young: whether it has just replaced another one.
+        """
         its = self._calm(pick)
         if its is None:
             return
@@ -659,8 +730,11 @@ class Model(stateful.RuleBasedStateMachine):
         if not machines:
             return
         name, machine = machines[which % len(machines)]
+        if young and name != MASTERS:
+            machine = self._replaced(its, name, machine)
         self.w.controllers.behaviour.ill.add(machine['metadata']['name'])
         self.w.controllers.round()
+        self.w.clock.sleep(_LATE)
         self._poll(conductor)
         row = self.w.magnum.clusters[its.uuid]
         if row['health_status'] != 'UNHEALTHY':
@@ -669,6 +743,18 @@ class Model(stateful.RuleBasedStateMachine):
                 f'node of {name}: {row["health_status_reason"]}')
         self.heals()
         self.w.controllers.round()
+
+    def _replaced(self, its, name, machine):
+        """The Machine that replaces one."""
+        self.w.api.delete({**machine, 'kind': 'Machine'})
+        its.expected = soak.without(
+            its.expected, machine['metadata']['uid'])
+        for _round in range(6):
+            self.w.controllers.round()
+            self.w.clock.sleep(10)
+        sight = oracle.Sight(self.w, its.uuid)
+        return max(sight.machines_of(sight.groups[name]),
+                   key=lambda one: one['metadata']['creationTimestamp'])
 
     @stateful.rule(pick=_PICK, conductors=st.sets(_CONDUCTOR, min_size=1),
                    seconds=_SECONDS)
@@ -690,6 +776,11 @@ class Model(stateful.RuleBasedStateMachine):
         self.quiet()
 
     # The world.
+
+    @stateful.rule(seconds=st.sampled_from((5, 25)))
+    def caches_are_late(self, seconds):
+        """What a conductor reads from its cache is that old."""
+        self.w.api.lag = seconds
 
     @stateful.rule(pick=_PICK, kind=st.sampled_from((
         'stuck', 'refused', 'held', 'waiting', 'failed')))
@@ -753,6 +844,55 @@ class Model(stateful.RuleBasedStateMachine):
             its.expected, stories.step('resize', its.name, name, size),
             soak.Answer.ACCEPTED)
 
+    @stateful.rule(pick=_PICK)
+    def made_by_hand(self, pick):
+        """Somebody gives a Cluster workers that Magnum does not know."""
+        its = self._pick(pick)
+        sight = its and oracle.Sight(self.w, its.uuid)
+        if not sight or not sight.row or not sight.row['status'].endswith(
+                '_COMPLETE') or not sight.deployments:
+            return
+        name = f'{sight.release}-by-hand'
+        obj = copy.deepcopy(next(iter(sight.deployments.values())))
+        if name not in sight.deployments:
+            self.w.api.write({
+                **obj, 'kind': 'MachineDeployment', 'metadata': {
+                    'name': name, 'namespace': oracle.namespace(),
+                    'labels': obj['metadata']['labels']},
+                'spec': {**obj['spec'], 'replicas': 0}, 'status': {}})
+
+    @stateful.rule(pick=_PICK, conductor=_CONDUCTOR,
+                   content=st.sampled_from(('{', '{"schema": 1000}')))
+    def state_is_unreadable(self, pick, conductor, content):
+        """The driver's Secret is damaged, or a later release has written it.
+
+        That is said, and nothing is done, until it is restored.
+        """
+        its = self._pick(pick)
+        sight = its and oracle.Sight(self.w, its.uuid)
+        secret = its and self.w.api.get(
+            'Secret', oracle.namespace(), f'{sight.release}-magnum')
+        if not secret or not sight.row or not sight.row['status'].endswith(
+                '_COMPLETE'):
+            return
+        before = copy.deepcopy(secret)
+        self.w.api.write({**secret, 'kind': 'Secret', 'data': {
+            key: base64.b64encode(content.encode()).decode()
+            for key in secret['data']}})
+        self._look(conductor)
+        self._poll(conductor)
+        row = self.w.magnum.clusters[its.uuid]
+        if row['health_status'] != 'UNKNOWN' or 'Secret' not in str(
+                row['health_status_reason']):
+            self.found.append(
+                f'health: {its.name} is {row["health_status"]} with an '
+                f'unreadable state: {row["health_status_reason"]}')
+        if row['status'] != sight.row['status']:
+            self.found.append(
+                f'untrue: {its.name} has become {row["status"]} with an '
+                'unreadable state')
+        self.w.api.write({**before, 'kind': 'Secret'})
+
     @stateful.rule(pick=_PICK, kept=st.booleans())
     def service(self, pick, kept):
         """A cluster makes a volume and a load balancer; so do others."""
@@ -769,13 +909,18 @@ class Model(stateful.RuleBasedStateMachine):
                 'metadata': {'cinder.csi.openstack.org/cluster': name,
                              oracle.KEEP: str(kept).lower()}}
             if kept:
-                self.kept_volumes.add(number)
+                self.others.add(('volumes', number))
             self.w.cloud.balancers[number] = {
                 'id': number, 'provisioning_status': 'ACTIVE', 'tags': [],
                 'project_id': world_module.PROJECT, 'vip_port_id': number,
                 'name': f'kube_service_{name}_default_web',
                 'description': 'Kubernetes external service default/web '
                                f'from cluster {name}'}
+            # One of the same name, in a project that sees none of this.
+            self.w.cloud.server_groups[number] = (
+                f'{name}-control-plane', oracle.FOREIGN, world_module.OTHER)
+            self.others.add(('server_groups', number))
+        self.others |= {('volumes', number), ('balancers', number)}
 
     # Judgement.
 
@@ -785,6 +930,7 @@ class Model(stateful.RuleBasedStateMachine):
         self.heals()
         self.users_enabled()
         self.w.doors.clear()
+        self.w.api.lag = 1
         for its in list(self.clusters.values()):
             its.excused = its.excused or self.broken
         for _cure in range(4):
@@ -880,8 +1026,15 @@ class Model(stateful.RuleBasedStateMachine):
         self._ask(0, its, step, call, None)
 
     def _poll_all(self):
-        """After the age of all that is remembered, every process is right."""
-        self.w.clock.sleep(1000)
+        """After the age of all that is remembered, every process is right.
+
+        They poll meanwhile: what is not used for long is forgotten, right or
+        not.
+        """
+        for _time in range(4):
+            self.w.clock.sleep(250)
+            for conductor in range(world_module.CONDUCTORS):
+                self._poll(conductor)
         self._check(0)
         self._poll(0)
         told = []
@@ -911,13 +1064,19 @@ class Model(stateful.RuleBasedStateMachine):
             reclaim = self._label(its, {}, 'csi_cinder_reclaim_policy',
                                   'Retain') == 'Delete'
             found += oracle.services_left(self.w, its.uuid, reclaim)
-            if self.w.magnum.certificates.keys() & set():
-                found.append('left: certificates')
+            found += (
+                f'left: certificate {one} of {its.name}' for one in sorted(
+                    self.certificates & self.w.magnum.certificates.keys()))
             return found
         if seen.is_all('_COMPLETE'):
             found += oracle.complete(sight)
             found += oracle.deployed(sight)
             found += self._labels(its, sight)
+            found += (
+                f'lost: a node of {group} of {its.name} was named for '
+                'removal, and is there' for group, uid in its.to_go.items()
+                if group in seen.groups and not its.excused and any(
+                    one.uid == uid for one in seen.groups[group].machines))
             if sight.row['health_status'] != 'HEALTHY':
                 found.append(
                     f'health: {its.name} is {sight.row["health_status"]}: '
@@ -926,6 +1085,7 @@ class Model(stateful.RuleBasedStateMachine):
             found.append(f'left: the lock of {its.name}')
         its.expected = dataclasses.replace(soak.quiet(seen), rolled=False)
         its.named.clear()
+        its.to_go.clear()
         its.excused = False
         return found
 

@@ -28,6 +28,9 @@ _GROUP = 'magnum.openstack.org/nodegroup-uuid'
 #: Metadata of a volume that its owner keeps, where it is "true".
 KEEP = 'janitor.capi.azimuth-cloud.com/keep'
 
+#: Policy of server groups that no cluster has made.
+FOREIGN = 'affinity'
+
 #: Roles that a cluster's credential may have (the option credential_roles).
 ROLES = frozenset(('member', 'reader', 'load-balancer_member', 'creator'))
 
@@ -209,8 +212,8 @@ def always(world: world_module.World) -> typing.Iterator[str]:
         wrong = set(one.roles) - ROLES
         if wrong:
             yield f'trust: the credential {one.name} has the roles {wrong}'
-    for made, (name, _policy, project) in world.cloud.server_groups.items():
-        if project != world_module.PROJECT:
+    for name, policy, project in world.cloud.server_groups.values():
+        if project != world_module.PROJECT and policy != FOREIGN:
             yield f'trust: the server group {name} is of {project}'
     for uuid, row in world.magnum.clusters.items():
         yield from authorities(world, uuid, row)
@@ -294,8 +297,8 @@ def left(world: world_module.World, uuid: str) -> typing.Iterator[str]:
             yield path
     for one in credentials(world, uuid):
         yield f'application credential {one.name}'
-    for group, _policy, _project in world.cloud.server_groups.values():
-        if group.startswith(name):
+    for group, _policy, project in world.cloud.server_groups.values():
+        if group.startswith(name) and project == world_module.PROJECT:
             yield f'server group {group}'
 
 
@@ -317,8 +320,9 @@ def services_left(world: world_module.World, uuid: str, reclaim: bool
 def group_servers(world: world_module.World, uuid: str) -> set[str]:
     """Names of a cluster's server groups, without its own."""
     start = f'{release(uuid)}-'
-    return {name.removeprefix(start) for name, _policy, _project
-            in world.cloud.server_groups.values() if name.startswith(start)}
+    return {name.removeprefix(start) for name, _policy, project
+            in world.cloud.server_groups.values()
+            if name.startswith(start) and project == world_module.PROJECT}
 
 
 # Secrets.

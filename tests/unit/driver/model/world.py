@@ -152,7 +152,7 @@ class World:
             for image, version in IMAGES.items()}
         self.cloud.keypairs = {('alice', 'key'): 'ssh-ed25519 AAAA'}
         self.api.__init__(self.clock)
-        self.doors.host(kube_api.HOST, doors.KUBE, self.api.serve)
+        self.doors.host(kube_api.HOST, kube_api.door, self.api.serve)
         self.doors.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)
         magnum = self.magnum
         for table in (magnum.clusters, magnum.groups, magnum.templates,
