@@ -13,6 +13,8 @@ together with the rest of the plugin's options
 ``[service_available] magnum_capi``.
 """
 
+import collections.abc
+
 from oslo_config import cfg
 
 from magnum_capi_tempest import promises
@@ -251,6 +253,6 @@ TABLE = (
 )
 
 
-def list_opts():
+def list_opts() -> list[tuple[str, collections.abc.Sequence[cfg.Opt]]]:
     """Return the options in the form that oslo-config-generator reads."""
     return [(group.name, opts) for group, opts in TABLE]

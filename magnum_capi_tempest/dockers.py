@@ -8,9 +8,11 @@ that program.
 
 import dataclasses
 import json
+import pathlib
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 
 #: Label of the containers and networks of a run; its value is the run's
 #: folder.
@@ -32,7 +34,7 @@ class Docker:
 
     host: str
 
-    def run(self, *args, timeout=ASK) -> str:
+    def run(self, *args: str, timeout: float = ASK) -> str:
         """The output of a docker command.
 
         :raises CommandFailed: it failed.
@@ -48,13 +50,13 @@ class Docker:
             return False
         return True
 
-    def stand_ins(self, repository) -> list[str]:
+    def stand_ins(self, repository: str) -> list[str]:
         """Tags of a repository's images with the label :data:`STAND_IN`."""
         return self.run(
             'image', 'ls', '--filter', f'label={STAND_IN}', '--filter',
             f'reference={repository}', '--format', '{{.Tag}}').split()
 
-    def pull(self, reference, progress):
+    def pull(self, reference: str, progress: progress.Progress) -> None:
         """Pull an image unless it is there.
 
         :param reference: with its digest.
@@ -65,18 +67,18 @@ class Docker:
             with progress.step(f'pulling {reference}'):
                 self.run('pull', '--quiet', reference, timeout=PULL)
 
-    def add_network(self, name, owner):
+    def add_network(self, name: str, owner: pathlib.Path) -> None:
         """Make a network unless one has the name."""
         if name not in self.run(
                 'network', 'ls', '--format', '{{.Name}}').split():
             self.run('network', 'create', '--label', f'{OWNER}={owner}', name)
 
-    def containers(self, owner) -> list[str]:
+    def containers(self, owner: pathlib.Path) -> list[str]:
         """Ids of a run's containers, whether they run or not."""
         return self.run('ps', '--all', '--quiet', '--filter',
                         f'label={OWNER}={owner}').split()
 
-    def remove(self, owner):
+    def remove(self, owner: pathlib.Path) -> None:
         """Remove the containers of a run, and its networks if unused."""
         found = self.containers(owner)
         if found:

@@ -10,12 +10,15 @@ children are seen. Their sandbox or workspace may be deleted right afterwards,
 so none of them may outlive this program.
 """
 
+import collections.abc
 import contextlib
 import os
+import pathlib
 import secrets
 import signal
 import threading
 import time
+import typing
 
 import psutil
 
@@ -24,6 +27,13 @@ from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest import proc
+
+#: What a signal raises.
+_Raised: typing.TypeAlias = BaseException | type[BaseException]
+
+#: Reads a binary stream to its end.
+_Reader: typing.TypeAlias = collections.abc.Callable[
+    [typing.IO[bytes]], object]
 
 #: Environment variable that all descendants of a program inherit.
 _MARK = 'MAGNUM_CAPI_FOREGROUND'
@@ -49,12 +59,15 @@ _PACE = waiting.Pace(0.02, 1.5, 0.5)
 class _Terminated(BaseException):
     """A signal of this number asked this program to end."""
 
-    def __init__(self, number):
+    def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
 
 
-def run(argv, *, env=None, cwd=None, read=None, cleanup=CLEANUP) -> int:
+def run(argv: collections.abc.Iterable[object], *,
+        env: collections.abc.Mapping[str, str] | None = None,
+        cwd: pathlib.Path | None = None, read: _Reader | None = None,
+        cleanup: float = CLEANUP) -> int:
     """Run a program until it ends by itself, or a signal ends it.
 
     It gets a process group of its own, so that a signal to the caller's group
@@ -73,11 +86,10 @@ def run(argv, *, env=None, cwd=None, read=None, cleanup=CLEANUP) -> int:
     :raises SystemExit: SIGTERM or SIGHUP, with 128 plus its number, as in
         shells; none of its processes is left.
     """
-    argv = [str(a) for a in argv]
     with _listening() as listen:
         mark = secrets.token_hex(8)
         process = processes.start(
-            argv, cwd=cwd, env={
+            [str(a) for a in argv], cwd=cwd, env={
                 **(os.environ if env is None else env), _MARK: mark},
             # It would be stopped if it read from the terminal.
             stdin=processes.NOTHING, process_group=0,
@@ -95,13 +107,14 @@ def run(argv, *, env=None, cwd=None, read=None, cleanup=CLEANUP) -> int:
                 raise
 
 
-def _restore_sigint():
+def _restore_sigint() -> None:
     # nohup and the background jobs of scripts ignore it; only we send it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
-def _reading(process, read):
+def _reading(process: processes.Running, read: _Reader | None
+             ) -> collections.abc.Iterator[None]:
     """Read the output of a process meanwhile, and its rest afterwards."""
     if read is None:
         yield
@@ -113,11 +126,12 @@ def _reading(process, read):
     finally:
         # A daemon that it has started may have its output open.
         thread.join(processes.REST)
-        if not thread.is_alive():
+        if process.stdout and not thread.is_alive():
             process.stdout.close()
 
 
-def _end_of(process, tree, listen, cleanup):
+def _end_of(process: processes.Running, tree: '_Tree',
+            listen: collections.abc.Callable[[], None], cleanup: float) -> int:
     try:
         listen()
         return process.wait()
@@ -141,20 +155,24 @@ def _end_of(process, tree, listen, cleanup):
 
 
 @contextlib.contextmanager
-def _listening():
+def _listening() -> collections.abc.Iterator[
+        collections.abc.Callable[[], None]]:
     """Have signals raise once the function that this yields was called.
 
     SIGTERM and SIGHUP raise _Terminated, SIGINT KeyboardInterrupt as usual.
     Earlier, a program could be left running that nothing knows of.
     """
-    received, listens, last = [], [], {}
-    raised = {signal.SIGTERM: _Terminated(signal.SIGTERM)}
+    received: list[_Raised] = []
+    listens: list[bool] = []
+    last: dict[int, float] = {}
+    raised: dict[int, _Raised] = {
+        signal.SIGTERM: _Terminated(signal.SIGTERM)}
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         raised[signal.SIGHUP] = _Terminated(signal.SIGHUP)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         raised[signal.SIGINT] = KeyboardInterrupt
 
-    def handle(number, _frame):
+    def handle(number: int, _frame: object) -> None:
         now = time.monotonic()
         if number == signal.SIGHUP:
             progress.leave_terminal()
@@ -166,7 +184,7 @@ def _listening():
         if listens:
             raise raised[number]
 
-    def listen():
+    def listen() -> None:
         listens.append(True)
         if received:
             raise received[0]
@@ -184,7 +202,7 @@ def _listening():
 
 
 @contextlib.contextmanager
-def _ignoring_signals():
+def _ignoring_signals() -> collections.abc.Iterator[None]:
     """Ignore signals during a step that only takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -205,7 +223,7 @@ class _Tree:
     its origin can no longer be found.
     """
 
-    def __init__(self, process, mark):
+    def __init__(self, process: processes.Running, mark: str) -> None:
         self._mark = mark
         self._seen = {psutil.Process(process.pid)}
 
@@ -218,26 +236,32 @@ class _Tree:
                 self._seen.update(process.children(recursive=True))
         return {*filter(_lives, self._seen)}
 
-    def send(self, number):
+    def send(self, number: int) -> None:
         for process in self.alive():
             with contextlib.suppress(psutil.Error):
                 process.send_signal(number)
 
-    def end(self):
+    def end(self) -> None:
         """End all of it, after some time to end by itself."""
         self.send(signal.SIGTERM)
         with contextlib.suppress(errors.WaitTimeout):
             self._wait(self.alive, _PATIENCE)
             return
-        self._wait(lambda: self.send(signal.SIGKILL) or self.alive(), _GONE)
+        self._wait(self._killed, _GONE)
 
-    def _wait(self, poll, timeout):
+    def _killed(self) -> set[psutil.Process]:
+        """Those that are still alive after SIGKILL."""
+        self.send(signal.SIGKILL)
+        return self.alive()
+
+    def _wait(self, poll: collections.abc.Callable[[], set[psutil.Process]],
+              timeout: float) -> None:
         waiting.wait_for(
             poll, done=lambda alive: not alive, timeout=timeout,
             what='all processes to end', pace=_PACE)
 
 
-def _lives(process):
+def _lives(process: psutil.Process) -> bool:
     # psutil knows a process by its id and its start, because ids are reused.
     try:
         return process.is_running() and process.status() not in (

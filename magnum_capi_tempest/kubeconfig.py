@@ -12,7 +12,9 @@ hold it hide it from ``repr``.
 """
 
 import base64
+import collections.abc
 import dataclasses
+import pathlib
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives import hashes
@@ -22,6 +24,7 @@ from cryptography.x509.oid import NameOID
 import yaml
 
 from magnum_capi import outfile
+from magnum_capi_tempest import json_types
 
 #: Who the bearer is: Kubernetes takes the user from the common name and the
 #: group from the organization. ``system:masters`` may do everything
@@ -38,7 +41,7 @@ class SigningRequest:
     key: str = dataclasses.field(repr=False)
 
 
-def signing_request():
+def signing_request() -> SigningRequest:
     """Make a key and a certificate request.
 
     RSA with 2048 bits, like python-magnumclient: every Magnum signs it.
@@ -59,7 +62,8 @@ def signing_request():
             serialization.NoEncryption()).decode())
 
 
-def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
+def document(server: str, ca_pem: str, cert_pem: str | None,
+             key_pem: str | None, name: str = 'cluster') -> json_types.Object:
     """Return a kubeconfig as a dict.
 
     :param server: URL of the Kubernetes API, Magnum's ``api_address``.
@@ -69,7 +73,7 @@ def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
     :param name: of the cluster, for human readers of the file.
     """
     user = {}
-    if cert_pem is not None:
+    if cert_pem is not None and key_pem is not None:
         user = {'client-certificate-data': _base64(cert_pem),
                 'client-key-data': _base64(key_pem)}
     return {
@@ -86,7 +90,11 @@ def document(server, ca_pem, cert_pem, key_pem, name='cluster'):
     }
 
 
-def signed(cluster, sign, authority, name='cluster'):
+def signed(cluster: json_types.Object,
+           sign: collections.abc.Callable[
+               [dict[str, str]], json_types.Object],
+           authority: collections.abc.Callable[[str], json_types.Object],
+           name: str = 'cluster') -> json_types.Object:
     """Have Magnum sign a certificate; return the kubeconfig as a dict.
 
     :param cluster: body of the cluster; its api_address must be set.
@@ -103,7 +111,8 @@ def signed(cluster, sign, authority, name='cluster'):
         certificate['pem'], request.key, name)
 
 
-def write(path, document):
+def write(path: pathlib.Path, document: collections.abc.Mapping[str, object]
+          ) -> None:
     """Write a kubeconfig that only its owner can read.
 
     :raises EnvironmentProblem: the file cannot be written.
@@ -111,5 +120,5 @@ def write(path, document):
     outfile.write_private(path, yaml.safe_dump(document, sort_keys=False))
 
 
-def _base64(text):
+def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()

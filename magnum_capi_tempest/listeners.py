@@ -6,6 +6,7 @@ For errors that name the program that holds a port, and for the proof that
 nothing of a run can be reached from another machine.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import ipaddress
@@ -40,12 +41,12 @@ class Listener:
         return self._plain.is_loopback
 
     @property
-    def _plain(self):
+    def _plain(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         address = ipaddress.ip_address(self.address)
         return getattr(address, 'ipv4_mapped', None) or address
 
 
-def parse(text) -> list[Listener]:
+def parse(text: str) -> list[Listener]:
     """The listeners in the text of /proc/net/tcp or /proc/net/tcp6.
 
     Addresses are there in words of 4 bytes in the order of the processor:
@@ -73,7 +74,7 @@ def listening() -> list[Listener]:
     return found
 
 
-def sockets(pid) -> set[int]:
+def sockets(pid: str | int) -> set[int]:
     """Inodes of the sockets of a process; empty when it cannot be read."""
     found = set()
     with contextlib.suppress(OSError):
@@ -85,13 +86,13 @@ def sockets(pid) -> set[int]:
     return found
 
 
-def of_processes(pids) -> list[Listener]:
+def of_processes(pids: collections.abc.Iterable[int]) -> list[Listener]:
     """The listening sockets of these processes."""
     mine = set().union(*(sockets(pid) for pid in pids))
     return [found for found in listening() if found.inode in mine]
 
 
-def holder(listener) -> str:
+def holder(listener: Listener) -> str:
     """The program that holds a socket, for a message: ``nginx (pid 12)``."""
     for folder in pathlib.Path('/proc').glob('[0-9]*'):
         if listener.inode in sockets(folder.name):

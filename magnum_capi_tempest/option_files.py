@@ -13,6 +13,9 @@ import typing
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
+
+_Kind = typing.TypeVar('_Kind', 'DiscoveryFixture', 'ConformancePlan')
 
 #: Values of conformance_plan that are no paths: modes with default settings.
 MODES = ('quick', 'non-disruptive-conformance', 'certified-conformance')
@@ -69,7 +72,7 @@ class DiscoveryFixture:
     magnum_distro_image: str = ''
     value_overlay: str = ''
     workload_image: str = ''
-    marks: dict = dataclasses.field(default_factory=dict)
+    marks: json_types.Object = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +105,7 @@ class ConformancePlan:
     results: str = ''
     workload_gap: int = 30
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.mode not in (*MODES, 'focus'):
             raise ValueError(f'mode is {self.mode!r} and must be one of '
                              f'{", ".join((*MODES, "focus"))}')
@@ -129,8 +132,10 @@ def conformance_plan(value: str) -> ConformancePlan | None:
 
 
 @functools.cache
-def _read(path, kind):
-    known = {field.name: field.type for field in dataclasses.fields(kind)}
+def _read(path: str, kind: type[_Kind]) -> _Kind:
+    # Of dict[str, X] only that it is a dict can be checked.
+    known = {field.name: typing.get_origin(field.type) or field.type
+             for field in dataclasses.fields(kind)}
     try:
         found = yaml.safe_load(pathlib.Path(path).read_text(encoding='utf-8'))
         if not isinstance(found, dict):

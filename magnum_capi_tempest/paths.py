@@ -22,13 +22,13 @@ from magnum_capi import errors
 _LONGEST_SOCKET_PATH = 107
 
 
-def _base(own, xdg, fallback):
+def _base(own: str, xdg: str, fallback: str) -> pathlib.Path:
     if os.environ.get(own):
         return pathlib.Path(os.environ[own]).absolute()
     base = os.environ.get(xdg)
     # XDG: a relative path in these variables is invalid and to be ignored.
     if not base or not os.path.isabs(base):
-        base = pathlib.Path.home() / fallback
+        return pathlib.Path.home() / fallback / 'magnum-capi'
     return pathlib.Path(base) / 'magnum-capi'
 
 
@@ -42,7 +42,7 @@ def state() -> pathlib.Path:
     return _base('MAGNUM_CAPI_STATE', 'XDG_STATE_HOME', '.local/state')
 
 
-def check_socket(path):
+def check_socket(path: pathlib.Path) -> None:
     """:raises UsageError: the path is too long for a socket."""
     if len(os.fsencode(path)) > _LONGEST_SOCKET_PATH:
         raise errors.UsageError(

@@ -7,12 +7,15 @@ any plugin (tempest/test_discover/plugins.py, ``failure_hook``), so a missing
 library here would break ``tempest`` for every other plugin on the machine.
 """
 
+import collections.abc
 import os
 
+from oslo_config import cfg
 from tempest import config
 from tempest.test_discover import plugins
 
 from magnum_capi_tempest import config as options
+from magnum_capi_tempest import json_types
 
 #: magnum-tempest-plugin owns ``magnum_v1`` and ``magnum.v1``: a second plugin
 #: with the same service version makes tempest refuse to build any client
@@ -34,19 +37,20 @@ CLIENTS = (
 class MagnumCapiTempestPlugin(plugins.TempestPlugin):
     """Tests, options and clients of this project."""
 
-    def load_tests(self):
+    def load_tests(self) -> tuple[str, str]:
         """Return the folder of the tests and the folder to import from."""
         package = os.path.dirname(os.path.abspath(__file__))
         return os.path.join(package, 'tests'), os.path.dirname(package)
 
-    def register_opts(self, conf):
+    def register_opts(self, conf: cfg.ConfigOpts) -> None:
         for group, opts in options.TABLE:
             config.register_opt_group(conf, group, opts)
 
-    def get_opt_lists(self):
+    def get_opt_lists(
+            self) -> list[tuple[str, collections.abc.Sequence[cfg.Opt]]]:
         return [(group.name, opts) for group, opts in options.TABLE]
 
-    def get_service_clients(self):
+    def get_service_clients(self) -> list[json_types.Object]:
         return [{
             'name': CLIENT_NAME,
             'service_version': SERVICE_VERSION,

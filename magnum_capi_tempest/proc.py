@@ -12,9 +12,10 @@ def variable(process: psutil.Process, name: str) -> str | None:
         program that changes its title overwrites its environment.
     """
     try:
-        return process.environ().get(name)
+        found: str | None = process.environ().get(name)
     except (psutil.Error, OSError):
         return None
+    return found
 
 
 def ended(pid: int | str) -> bool:

@@ -15,6 +15,7 @@ import functools
 import pathlib
 import re
 import tomllib
+import typing
 
 REGISTRY = pathlib.Path(__file__).with_suffix('.toml')
 OF_MAGNUM = REGISTRY.with_name('magnum_promises.toml')
@@ -100,8 +101,9 @@ def not_of_magnum(microversion: str = '', *, filtered: bool = False,
                  and _number(microversion) < _number(one.since))]
 
 
-def _number(version):
-    return tuple(map(int, version.split('.')))
+def _number(version: str) -> tuple[int, int]:
+    major, minor = map(int, version.split('.'))
+    return major, minor
 
 
 @functools.cache
@@ -118,9 +120,10 @@ def parse(text: str) -> dict[str, Promise]:
     found: dict[str, Promise] = {}
     names: set[str] = set()
     for entry in tomllib.loads(text)['promise']:
-        one = Promise(**{
+        fields: dict[str, typing.Any] = {
             key: tuple(value) if isinstance(value, list) else value
-            for key, value in entry.items()})
+            for key, value in entry.items()}
+        one = Promise(**fields)
         twice = names & {one.id, *one.aliases}
         if twice or not _ID.fullmatch(one.id):
             raise ValueError(f'{one.id}: not an id, or a name that is already '
@@ -184,7 +187,7 @@ def missing(name: str, not_promised: collections.abc.Iterable[str]) -> str:
     return ''
 
 
-def _is_named(ident, names):
+def _is_named(ident: str, names: collections.abc.Sequence[str]) -> bool:
     """Whether one of the names stands for a promise."""
     its = {ident, *known()[ident].aliases} if ident in known() else {ident}
     return any(name in its or ident.startswith(f'{name}.') for name in names)

@@ -24,7 +24,7 @@ MARK = 'MAGNUM_CAPI_RUN'
 _SESSION = 'session'
 
 
-def remember(directory, pid):
+def remember(directory: pathlib.Path, pid: int) -> None:
     """Record the session of a run's supervisord."""
     (directory / _SESSION).write_text(str(os.getsid(pid)))
 
@@ -45,7 +45,8 @@ def runs() -> set[str]:
             if (folder := proc.variable(process, MARK))}
 
 
-def _belongs(process, directory, session):
+def _belongs(process: psutil.Process, directory: pathlib.Path,
+             session: int | None) -> bool:
     if proc.variable(process, MARK) == str(directory):
         return True
     # The session number may have been reused since; the processes of such a
@@ -57,7 +58,7 @@ def _belongs(process, directory, session):
     return False
 
 
-def sweep(directory: pathlib.Path, spare=None) -> list[int]:
+def sweep(directory: pathlib.Path, spare: int | None = None) -> list[int]:
     """Kill every process of the run in ``directory``.
 
     A dying process loses its memory, and with it its mark, before its files:
@@ -69,7 +70,7 @@ def sweep(directory: pathlib.Path, spare=None) -> list[int]:
     """
     killed = set()
 
-    def kill():
+    def kill() -> list[int]:
         left = [p for p in marked(directory)
                 if p not in (os.getpid(), spare)]
         # Lowest first: supervisord would restart some programs.

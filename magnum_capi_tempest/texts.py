@@ -43,7 +43,7 @@ _ESCAPE = re.compile('\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b'
                      '\\\\)|[@-Z\\\\-_])')
 
 
-def clean(text):
+def clean(text: str) -> str:
     """Text without terminal escapes and control characters."""
     if text.isprintable():
         # True of most text, and no harmful character is printable.
@@ -52,13 +52,13 @@ def clean(text):
     return _HARMFUL.sub('\ufffd', _ESCAPE.sub('', text))
 
 
-def line(text, width=200):
+def line(text: str, width: int = 200) -> str:
     """One line of at most ``width`` characters."""
     text = ' '.join(clean(text).split())
     return text if len(text) <= width else text[:width - 1] + '…'
 
 
-def file_name(text):
+def file_name(text: str) -> str:
     """A text as a valid file name, at most 150 characters.
 
     Of a long text the end is kept, which distinguishes it from others.
@@ -68,18 +68,18 @@ def file_name(text):
         -150:].strip('-.') or 'unnamed'
 
 
-def number(count, noun):
+def number(count: int, noun: str) -> str:
     """Count and noun: ``1 spec``, ``2 specs``."""
     return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
 
 
-def start(text, most):
+def start(text: str, most: int) -> str:
     """The beginning of a text, cleaned."""
     text = clean(text)
     return text if len(text) <= most else text[:most] + '\n[...]'
 
 
-def end(text, most):
+def end(text: str, most: int) -> str:
     """The end of a text, cleaned, starting at the beginning of a line."""
     text = clean(text)
     if len(text) <= most:
@@ -88,7 +88,7 @@ def end(text, most):
     return '[...]\n' + text.partition('\n')[2] if '\n' in text else text
 
 
-def exception(traceback):
+def exception(traceback: str) -> str:
     """The part of a Python traceback after its last stack frame."""
     lines = traceback.rstrip().splitlines()
     frames = [i for i, line in enumerate(lines)

@@ -99,6 +99,8 @@ stage_style() {
     check 'test ids' check-uuid --package magnum_capi_tempest.tests || bad=1
     check types mypy --config-file magnum-capi/pyproject.toml \
         --cache-dir "$VIRTUAL_ENV/mypy" magnum-capi/magnum_capi || bad=1
+    check 'types of plugin and sandbox' mypy \
+        --cache-dir "$VIRTUAL_ENV/mypy-rest" || bad=1
     check doc8 doc8 -q ./*.rst doc/source releasenotes/notes || bad=1
     check bashate bashate -i E003,E006 tools/*.sh tools/offline/*.sh \
         .ci/run || bad=1

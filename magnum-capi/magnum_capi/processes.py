@@ -20,6 +20,9 @@ REST = 5
 #: For a stream of :func:`start`.
 PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
 
+#: A program that :func:`start` has started.
+Running = subprocess.Popen[typing.Any]
+
 #: A program and its arguments.
 Argv = collections.abc.Sequence[str | os.PathLike[str]]
 Folder = str | os.PathLike[str]
@@ -136,7 +139,7 @@ def _content(file: typing.BinaryIO, binary: bool) -> str | bytes:
 
 
 def start(argv: collections.abc.Sequence[str], hint: str | None = None,
-          **options: typing.Any) -> subprocess.Popen[typing.Any]:
+          **options: typing.Any) -> Running:
     """Start a program that the caller waits for.
 
     :param options: of Popen.
@@ -156,6 +159,6 @@ def _text(output: str | bytes | None) -> str:
     return output or ''
 
 
-def _kill(process: subprocess.Popen[typing.Any]) -> None:
+def _kill(process: Running) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi conformance report | compare``: the results of runs."""
 
+import argparse
+import collections.abc
 import pathlib
 import sys
 
 from magnum_capi.cli import base
 from magnum_capi_tempest.cli import output
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import terminal
 
 _RECORD = 'RECORD[,driver=NAME]...'
@@ -20,7 +24,7 @@ class Report(base.Judging):
     failed, or the record is broken.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('record', metavar=_RECORD, help=sources.HELP)
         parser.add_argument(
@@ -39,11 +43,11 @@ class Report(base.Judging):
                  '"conformance submit".')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         with output.checked(args, args.publish):
             return self._show(args)
 
-    def _show(self, args):
+    def _show(self, args: argparse.Namespace) -> int:
         reruns = [sources.load(one).result for one in args.rerun]
         if args.publish:
             judged = _publish(args, reruns)
@@ -59,7 +63,8 @@ class Report(base.Judging):
         return judged.verdict.exit_code
 
 
-def _publish(args, reruns):
+def _publish(args: argparse.Namespace,
+             reruns: collections.abc.Sequence[model.Result]) -> verdict.Judged:
     from magnum_capi_tempest.conformance.submission import publish
     done = publish.publish(args.record, args.publish, title=args.title,
                            reruns=reruns)
@@ -77,7 +82,7 @@ class Compare(base.Judging):
     read.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('records', metavar=_RECORD, nargs='+',
                             help=f'{sources.HELP} {sources.TREES} The others '
@@ -85,11 +90,11 @@ class Compare(base.Judging):
         output.add(parser, 'comparison', 'HTML, Markdown, JSON')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         with output.checked(args):
             return self._show(args)
 
-    def _show(self, args):
+    def _show(self, args: argparse.Namespace) -> int:
         from magnum_capi_tempest.conformance import compare
         from magnum_capi_tempest.conformance import compare_report
         found = compare.compare(*sources.load_all(args.records))
@@ -98,5 +103,6 @@ class Compare(base.Judging):
             markdown=lambda: compare_report.to_markdown(found),
             json=lambda: compare_report.to_json(found),
             html=lambda: compare_report.to_html(found),
-            folder=lambda folder: compare_report.write(folder, found))
+            folder=lambda folder: compare_report.write(
+                folder, found)['comparison.html'])
         return found.exit_code

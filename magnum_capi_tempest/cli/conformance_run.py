@@ -7,11 +7,13 @@ is known about the cluster.
 """
 
 import argparse
+import collections.abc
 import dataclasses
 import json
 import os
 import pathlib
 import shlex
+import typing
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -24,9 +26,13 @@ from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.report import terminal
+
+if typing.TYPE_CHECKING:
+    import rich.console
 
 _INCOMPLETE = verdict.EXIT_CODES[verdict.INCOMPLETE]
 
@@ -41,7 +47,7 @@ class Run(base.Judging):
     code says whether all of its failures passed this time.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         conformance_target.add(parser, 'the cluster to test')
         _add_tests(parser)
@@ -49,7 +55,7 @@ class Run(base.Judging):
         _add_execution(parser)
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         runtime = lifecycle.Runtime()
         if args.rerun:
             first, notes = sources.loaded(args.rerun)
@@ -72,7 +78,7 @@ class Run(base.Judging):
 
 class _OfRun(base.Judging):
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'folder', nargs='?', metavar='FOLDER', type=pathlib.Path,
@@ -85,7 +91,9 @@ class _OfRun(base.Judging):
             '(default: that of Sonobuoy or Hydrophone)')
         return parser
 
-    def which(self, args, **options):
+    def which(self, args: argparse.Namespace,
+              **options: typing.Any
+              ) -> pathlib.Path | elsewhere.Elsewhere:
         """The run that the arguments name; see :func:`lifecycle.attach`.
 
         :raises UsageError: they contradict each other.
@@ -112,7 +120,7 @@ class Attach(_OfRun):
     cluster; with --once also 3 while there are no results here.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--output', type=pathlib.Path, metavar='DIR',
@@ -130,7 +138,7 @@ class Attach(_OfRun):
             help='output format of --once (default: text)')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         if args.format != 'text' and not args.once:
             raise errors.UsageError('--format needs --once')
         which = self.which(args, folder=args.output and args.output.absolute(),
@@ -170,11 +178,12 @@ class Abort(_OfRun):
     is named.
     """
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> None:
         lifecycle.abort(self.which(args), lifecycle.Runtime())
 
 
-def _lines(record, state, words, now):
+def _lines(record: runs.Run, state: watch.State | None, words: str, now: float
+           ) -> collections.abc.Iterator[str]:
     """The state of a run, for people."""
     yield (f'{record.folder}: {record.stage}, {record.backend}, '
            f'{record.target}' + (f', {words}' if words else ''))
@@ -187,7 +196,8 @@ def _lines(record, state, words, now):
         yield f'{state.outcome} {state.reason}'.strip()
 
 
-def _rerun(args, record, names):
+def _rerun(args: argparse.Namespace, record: runs.Run | None,
+           names: collections.abc.Sequence[str]) -> lifecycle.RunRequest:
     """The request to run these specs again.
 
     :param record: of the first run, which has its target, and its plan unless
@@ -205,7 +215,8 @@ def _rerun(args, record, names):
             expression=rerun.expression(names), skip=''))
 
 
-def _show_rerun(first, names, judged):
+def _show_rerun(first: verdict.Judged, names: collections.abc.Sequence[str],
+                judged: verdict.Judged) -> int:
     """Show how a rerun ended; return its exit code."""
     ended = rerun.conclude(first.result, names, judged)
     say = terminal.printer()
@@ -215,19 +226,21 @@ def _show_rerun(first, names, judged):
     return ended.exit_code
 
 
-def show(judged: verdict.Judged, console=None) -> int:
+def show(judged: verdict.Judged, console: 'rich.console.Console | None' = None
+         ) -> int:
     """Show how a run ended; return the exit code of its verdict."""
     terminal.show(report.view(judged).run, console=console)
     _show_source(judged, console)
     return judged.verdict.exit_code
 
 
-def _show_source(judged, console=None):
+def _show_source(judged: verdict.Judged,
+                 console: 'rich.console.Console | None' = None) -> None:
     if judged.result.source:
         terminal.printer(console)(f'Results: {judged.result.source}')
 
 
-def request_of(args, target: runs.Target | None = None
+def request_of(args: argparse.Namespace, target: runs.Target | None = None
                ) -> lifecycle.RunRequest:
     """The run that the arguments of ``conformance run`` ask for.
 
@@ -259,7 +272,7 @@ def request_of(args, target: runs.Target | None = None
         args.skip_preflight)
 
 
-def _add_tests(parser):
+def _add_tests(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('tests')
     group.add_argument(
         '--mode', choices=[*runner.FOCUS, model.FOCUSED],
@@ -287,7 +300,7 @@ def _add_tests(parser):
                             'cluster)')
 
 
-def _add_images(parser):
+def _add_images(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('images')
     for option, what in (
             ('sonobuoy', "of Sonobuoy's aggregator and worker"),
@@ -315,7 +328,7 @@ def _add_images(parser):
                             'Never if the images were imported on the nodes')
 
 
-def _add_execution(parser):
+def _add_execution(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('execution')
     group.add_argument('--backend', default=model.SONOBUOY,
                        choices=[model.SONOBUOY, model.HYDROPHONE],
@@ -353,12 +366,12 @@ def _add_execution(parser):
                            'print the commands without running them')
 
 
-def _pair(text):
+def _pair(text: str) -> tuple[str, str]:
     key, found, value = text.partition('=')
     if not key or not found:
         raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
     return key, value
 
 
-def _absolute(path):
+def _absolute(path: pathlib.Path | None) -> pathlib.Path | None:
     return path and path.absolute()

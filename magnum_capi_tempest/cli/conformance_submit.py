@@ -36,7 +36,7 @@ class Submit(base.Judging):
     or the folder cannot be read, or the folder cannot be written.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.add_argument('record', metavar='RECORD', nargs='?',
@@ -70,7 +70,7 @@ class Submit(base.Judging):
                                 'can be reached (rule 9).')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         creating = [args.record, args.product, args.output]
         if args.check:
             if any((*creating, args.name, args.setup)):
@@ -86,7 +86,7 @@ class Submit(base.Judging):
             raise errors.UsageError('--title and --online need --check')
         return self._build(args)
 
-    def _build(self, args):
+    def _build(self, args: argparse.Namespace) -> int:
         try:
             made = build.build(
                 args.record, args.product, args.output, name=args.name,
@@ -100,7 +100,7 @@ class Submit(base.Judging):
               file=self.app.stdout)
         return 0
 
-    def _check(self, args):
+    def _check(self, args: argparse.Namespace) -> int:
         found = ai.check(args.check)
         if found is not None:
             return self._tell_ai(found)
@@ -116,7 +116,7 @@ class Submit(base.Judging):
               file=self.app.stdout)
         return 0 if report.ok else 1
 
-    def _tell_ai(self, found):
+    def _tell_ai(self, found: tuple[rules.Finding, ...]) -> int:
         for finding in found:
             print(finding, file=self.app.stdout)
         ok = not any(one.level == rules.ERROR for one in found)

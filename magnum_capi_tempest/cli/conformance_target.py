@@ -2,6 +2,7 @@
 
 """The cluster of a command: a Magnum cluster, or that of a kubeconfig."""
 
+import argparse
 import os
 import pathlib
 
@@ -9,7 +10,7 @@ from magnum_capi import errors
 from magnum_capi_tempest.conformance.run import runs
 
 
-def add(parser, default):
+def add(parser: argparse.ArgumentParser, default: str) -> None:
     """Add the arguments.
 
     :param default: what happens without them.
@@ -30,7 +31,7 @@ def add(parser, default):
                             'OS_CLOUD, or the other OpenStack variables)')
 
 
-def named(args) -> runs.Target | None:
+def named(args: argparse.Namespace) -> runs.Target | None:
     """The cluster that the arguments name; None if they name none.
 
     :raises UsageError: they contradict each other.
@@ -49,7 +50,7 @@ def named(args) -> runs.Target | None:
     return _of_environment(args) if args.context else None
 
 
-def of(args) -> runs.Target:
+def of(args: argparse.Namespace) -> runs.Target:
     """The cluster that the arguments or ``$KUBECONFIG`` name.
 
     :raises UsageError: there is none, or they contradict each other.
@@ -57,7 +58,7 @@ def of(args) -> runs.Target:
     return named(args) or _of_environment(args)
 
 
-def _of_environment(args):
+def _of_environment(args: argparse.Namespace) -> runs.Target:
     files = [os.path.abspath(part) for part in os.environ.get(
         'KUBECONFIG', '').split(os.pathsep) if part]
     if not files:

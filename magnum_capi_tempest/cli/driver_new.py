@@ -2,6 +2,7 @@
 
 """``magnum-capi driver new``: the start of a new driver."""
 
+import argparse
 import pathlib
 import re
 import shlex
@@ -28,7 +29,7 @@ class New(base.Command):
     is not empty.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'name', metavar='NAME',
@@ -39,7 +40,7 @@ class New(base.Command):
             help='Folder to write it to, new or empty (default: magnum-NAME).')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         # It names a package, a distribution, an entry point and a folder.
         if not re.fullmatch('[a-z][a-z0-9]{0,29}', args.name):
             raise errors.UsageError(
@@ -57,7 +58,7 @@ class New(base.Command):
               f'  {command}', file=self.app.stdout)
 
 
-def write(name, folder) -> list[pathlib.Path]:
+def write(name: str, folder: pathlib.Path) -> list[pathlib.Path]:
     """Write the skeleton under another name; return its files, sorted.
 
     :raises UsageError: the folder cannot be written, or is not empty.

@@ -2,6 +2,8 @@
 
 """Common parts of the commands for reports of drivers."""
 
+import argparse
+import collections.abc
 import contextlib
 import hashlib
 import importlib.metadata
@@ -44,7 +46,7 @@ def described_by(path: pathlib.Path | None, driver: str
     :raises UsageError: it cannot be read, is not a description, or is that
         of another driver.
     """
-    return path and driver_info.parse(
+    return None if path is None else driver_info.parse(
         driver_info.text_of(path), path).require(driver)
 
 
@@ -85,7 +87,7 @@ class Ended:
         return self._by is not None
 
     @contextlib.contextmanager
-    def run(self, stream):
+    def run(self, stream: pathlib.Path) -> collections.abc.Iterator[None]:
         """Handle the early end of the run recorded in this stream."""
         earlier = _stamp(stream)
         try:
@@ -103,7 +105,7 @@ class Ended:
             raise self._by
 
 
-def _stamp(path):
+def _stamp(path: pathlib.Path) -> tuple[int, int] | None:
     """A value that changes when the file is replaced; None: there is none."""
     try:
         found = path.stat()
@@ -112,15 +114,17 @@ def _stamp(path):
     return found.st_ino, found.st_mtime_ns
 
 
-def asked(args, described) -> tuple[str, ...]:
+def asked(args: argparse.Namespace, described: driver_info.Description | None
+          ) -> tuple[str, ...]:
     """Profiles to test.
 
     :raises UsageError: the description names unknown promises, which would
         exclude nothing.
     """
-    wrong = described and promises.unknown_names(
-        (*described.unsupported, *described.known_issues))
-    if wrong:
+    wrong = promises.unknown_names(
+        (*described.unsupported, *described.known_issues)
+    ) if described else []
+    if described and wrong:
         raise errors.UsageError(
             f'Unknown promises: {", ".join(wrong)}',
             where=described.where,
@@ -129,7 +133,8 @@ def asked(args, described) -> tuple[str, ...]:
     return tuple(args.profile or supported)
 
 
-def regex(args, profiles) -> str:
+def regex(args: argparse.Namespace, profiles: collections.abc.Collection[str]
+          ) -> str:
     """Regular expression of the tests that a report needs."""
     if args.everything:
         return runs.SUITE
@@ -141,8 +146,11 @@ def regex(args, profiles) -> str:
     return rf'{suite.PACKAGE}\..*[[,]({"|".join(wanted)})'
 
 
-def judged(stream, about, described, made, kind, profiles,
-           ended=False) -> report.Report:
+def judged(stream: pathlib.Path, about: dict[str, str],
+           described: driver_info.Description | None,
+           made: collections.abc.Mapping[str, str], kind: str,
+           profiles: tuple[str, ...], ended: object = False
+           ) -> report.Report:
     """Judge a recorded run, and write the reports of its tests beside it.
 
     :param ended: not all of its tests have run.

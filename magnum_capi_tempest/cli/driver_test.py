@@ -6,6 +6,7 @@ It tests on a cloud. Tests in a sandbox are of another distribution, see
 :data:`GROUP`.
 """
 
+import argparse
 import importlib.metadata
 import pathlib
 import sys
@@ -46,7 +47,7 @@ class Test(base.Judging):
     the sandbox, 3 the driver could not be tested, or not to the end.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'what', nargs='?', metavar='FOLDER|WHEEL|REQUIREMENT',
@@ -90,7 +91,7 @@ class Test(base.Judging):
                  'folder).')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         if sum(map(bool, (args.what, args.cloud, args.directory))) != 1:
             raise errors.UsageError(
                 'Exactly one of these is required: the distribution of a '
@@ -106,8 +107,9 @@ class Test(base.Judging):
                 'checkout of the repository, or test on a cloud with --cloud')
         folder = (args.output or runs.new_results('driver-')).absolute()
         ended = driver_report.Ended()
-        found, left = (of_cloud if args.cloud else self._in_sandbox.run)(
-            args, folder, ended)
+        run = of_cloud if args.cloud or not self._in_sandbox \
+            else self._in_sandbox.run
+        found, left = run(args, folder, ended)
         driver_report.publish(found, folder)
         ended.go_on()
         if left:
@@ -116,7 +118,8 @@ class Test(base.Judging):
                    or bool(left and left.leaks))
 
 
-def of_cloud(args, folder, ended) -> tuple[report.Report, None]:
+def of_cloud(args: argparse.Namespace, folder: pathlib.Path,
+             ended: driver_report.Ended) -> tuple[report.Report, None]:
     """Run the suite on a cloud, which others may use at the same time."""
     described = driver_report.description(args.description, args.driver)
     asked = driver_report.asked(args, described)

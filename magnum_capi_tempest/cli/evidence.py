@@ -2,6 +2,7 @@
 
 """``magnum-capi evidence collect``."""
 
+import argparse
 import os
 import pathlib
 import sys
@@ -21,7 +22,7 @@ class Collect(base.Judging):
     could not be read, which is then named.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--output', required=True, type=pathlib.Path, metavar='DIR',
@@ -39,7 +40,7 @@ class Collect(base.Judging):
                  'them.')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         source = args.kubeconfig or os.environ.get('KUBECONFIG')
         if not source and not args.logs:
             raise errors.UsageError(

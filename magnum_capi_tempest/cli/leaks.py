@@ -2,6 +2,8 @@
 
 """``magnum-capi tempest leaks``: leftovers of a test run."""
 
+import argparse
+import collections.abc
 import contextlib
 import pathlib
 import sys
@@ -9,6 +11,7 @@ import sys
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest import leaks
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder
@@ -24,7 +27,7 @@ class Leaks(base.Judging):
     unknown, because something that the tests created cannot be listed.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'folder', metavar='DIR', type=pathlib.Path,
@@ -35,7 +38,7 @@ class Leaks(base.Judging):
                  'tempest.conf).')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         found = conf.read(folder.etc_of(args.folder))
         artefacts = args.artefacts or found.artifact_dir
         if not artefacts or not found.users:
@@ -54,7 +57,8 @@ class Leaks(base.Judging):
 
 
 @contextlib.contextmanager
-def telling(etc, stream):
+def telling(etc: pathlib.Path, stream: pathlib.Path
+            ) -> collections.abc.Iterator[None]:
     """Print what a run that ends early leaves in the cloud.
 
     :param etc: folder of its tempest.conf.
@@ -67,17 +71,17 @@ def telling(etc, stream):
         raise
 
 
-def _tell(found, artefacts):
+def _tell(found: conf.Conf, artefacts: str | pathlib.Path) -> None:
     if not found.users:
         return
     try:
         print(_left(found, artefacts), flush=True)
     except errors.MagnumCapiError as e:
         print('It is unknown what is left; what the tests created is in '
-              f'{artefacts / record.FILE}: {e}', file=sys.stderr)
+              f'{pathlib.Path(artefacts, record.FILE)}: {e}', file=sys.stderr)
 
 
-def _left(found, artefacts):
+def _left(found: conf.Conf, artefacts: str | pathlib.Path) -> model.Left:
     return leaks.left_by(
         found.users, artefacts, admin=found.admin,
         kubeconfig=found.management_kubeconfig, real_nodes=found.real_nodes)

@@ -2,8 +2,10 @@
 
 """``magnum-capi management``: a separate management cluster."""
 
+import argparse
 import pathlib
 import sys
+import typing
 
 from cliff import command
 
@@ -17,7 +19,7 @@ from magnum_capi import progress
 
 class _OfDirectory(command.Command):
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
@@ -32,7 +34,7 @@ class Up(_OfDirectory, base.Command):
     Prints the path of its kubeconfig. Does nothing if it is already up.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--backend', default='processes',
@@ -53,7 +55,7 @@ class Up(_OfDirectory, base.Command):
                  'addons with; only with the backend "minikube".')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         from magnum_capi_tempest.management import standalone
         if args.backend not in standalone.BACKENDS:
             raise errors.UsageError(
@@ -71,7 +73,8 @@ class Up(_OfDirectory, base.Command):
                               rate_limiting=args.rate_limiting)
         print(plane.kubeconfig)
 
-    def _hosted(self, args, directory):
+    def _hosted(
+            self, args: argparse.Namespace, directory: pathlib.Path) -> None:
         from magnum_capi_tempest.management import hosted
         cluster = hosted.up(
             directory, progress.Progress(), args.addon_provider,
@@ -84,7 +87,7 @@ class Up(_OfDirectory, base.Command):
 class Down(_OfDirectory, base.Command):
     """Stop the management cluster and remove all of its files."""
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         from magnum_capi_tempest.management import standalone
         directory = args.directory or standalone.default_directory()
         known = directory.is_dir()
@@ -101,7 +104,7 @@ class Status(_OfDirectory, base.Verdict, base.Lister):
     are ready, 1 some are not, or none is running.
     """
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> typing.Any:
         from magnum_capi_tempest.management import standalone
         directory = args.directory or standalone.default_directory()
         found = standalone.status(directory)
@@ -128,7 +131,7 @@ class Check(base.Judging):
     used, 3 the management cluster does not answer.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--kubeconfig', type=pathlib.Path, metavar='FILE',
@@ -143,7 +146,7 @@ class Check(base.Judging):
                  '(can be repeated).')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         from magnum_capi_tempest.management import hosted
         from magnum_capi_tempest.management import inspection
         from magnum_capi_tempest.management import standalone

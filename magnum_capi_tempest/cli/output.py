@@ -2,6 +2,8 @@
 
 """Options of the commands that show results, and what follows from them."""
 
+import argparse
+import collections.abc
 import contextlib
 import pathlib
 import sys
@@ -10,7 +12,7 @@ from magnum_capi import outfile
 from magnum_capi_tempest import report
 
 
-def add(parser, what, forms=''):
+def add(parser: argparse.ArgumentParser, what: str, forms: str = '') -> None:
     """Options for what to print and which files to write.
 
     :param forms: of the files in a folder, for readers; empty: no folder can
@@ -31,7 +33,8 @@ def add(parser, what, forms=''):
 
 
 @contextlib.contextmanager
-def checked(args, *folders):
+def checked(args: argparse.Namespace, *folders: pathlib.Path | None
+            ) -> collections.abc.Iterator[None]:
     """Look at where to write before anything is read or run.
 
     :param folders: others that are written to, None for one that is not
@@ -49,7 +52,15 @@ def checked(args, *folders):
               file=sys.stderr)
 
 
-def show(args, *, text, markdown, json, html, folder=None):
+def show(
+        args: argparse.Namespace,
+        *,
+        text: collections.abc.Callable[[pathlib.Path | None], object],
+        markdown: collections.abc.Callable[[], str],
+        json: collections.abc.Callable[[], str],
+        html: collections.abc.Callable[[], str],
+        folder: collections.abc.Callable[
+            [pathlib.Path], pathlib.Path] | None = None) -> None:
     """Write a result as the options ask for it, and print it.
 
     :param text: function that prints it, of the path of its page; None
@@ -58,7 +69,7 @@ def show(args, *, text, markdown, json, html, folder=None):
     :param folder: function that writes it to a folder in every format, and
         returns the path of the page there.
     """
-    page = folder(args.output) if args.output else None
+    page = folder(args.output) if args.output and folder else None
     if args.html:
         page = report.write_file(args.html, html())
     if args.format == 'text':

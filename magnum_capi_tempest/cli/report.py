@@ -2,6 +2,7 @@
 
 """``magnum-capi report``: show existing results."""
 
+import argparse
 import pathlib
 
 from magnum_capi.cli import base
@@ -24,7 +25,7 @@ class Show(base.Judging):
     stream, 3 nothing ran, or the record is damaged.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             'stream', metavar='FILE.subunit', type=pathlib.Path,
@@ -37,15 +38,15 @@ class Show(base.Judging):
                    'file with everything about each failed test')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         run = subunit.read(args.stream, title=args.title or args.stream.stem)
         failures = {}
 
-        def folder(path):
+        def folder(path: pathlib.Path) -> pathlib.Path:
             failures.update(report.write_failures(run, path))
             return report.write(run, path)['report.html']
 
-        def text(page):
+        def text(page: pathlib.Path | None) -> None:
             terminal.show(run, report=page, failures=failures)
             if run.failures and not args.output:
                 terminal.printer()(f'All of it is in {args.stream}; --output '
@@ -64,13 +65,13 @@ class Matrix(base.Judging):
     Exit code: 0 every driver keeps all core promises, 1 some do not.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_files(parser)
         output.add(parser, 'comparison')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         found = [driver_reports.loads(_read(path), path)
                  for path in args.file]
         output.show(
@@ -87,12 +88,12 @@ class Validate(base.Judging):
     Exit code: 0 all reports are valid, 1 at least one is not.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_files(parser)
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         bad = 0
         for path in args.file:
             text = _read(path)
@@ -106,12 +107,12 @@ class Validate(base.Judging):
         return 1 if bad else 0
 
 
-def _add_files(parser):
+def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('file', nargs='+', type=pathlib.Path,
                         metavar='driver-report.json')
 
 
-def _read(path):
+def _read(path: pathlib.Path) -> str:
     try:
         return path.read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as e:

@@ -6,10 +6,14 @@ import argparse
 import os
 import pathlib
 import shlex
+import typing
 
 from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi_tempest.cli import driver_report
+
+if typing.TYPE_CHECKING:
+    from magnum_capi_tempest.workspace import selection as selection_
 
 
 class Init(base.Command):
@@ -25,7 +29,7 @@ class Init(base.Command):
     cluster template delete NAME".
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         add_cloud(parser, required=True)
         parser.add_argument(
@@ -38,7 +42,7 @@ class Init(base.Command):
                             help='Folder of the workspace, new or empty.')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         choice = init(
             args.folder, args, args.driver, overwrite=args.overwrite,
             labels=tuple(args.label), upgrade_image=args.upgrade_image,
@@ -64,14 +68,15 @@ class Init(base.Command):
             f'{shlex.quote(str(args.folder))}\n')
 
 
-def _of_driver(name):
+def _of_driver(name: str) -> dict[str, str] | None:
     """Options of [magnum_capi] for a driver; None: nothing describes it."""
     described = driver_report.description(None, name) if name else None
-    return described and {**described.tempest, 'not_promised': ','.join(
-        sorted({*described.unsupported, *described.known_issues}))}
+    return None if described is None else {
+        **described.tempest, 'not_promised': ','.join(
+            sorted({*described.unsupported, *described.known_issues}))}
 
 
-def add_more(parser):
+def add_more(parser: argparse._ActionsContainer) -> None:
     """Options for other settings in tempest.conf."""
     parser.add_argument(
         '--label', type=_label, action='append', default=[],
@@ -105,7 +110,7 @@ def add_more(parser):
              'another name, instead of refusing.')
 
 
-def option(text):
+def option(text: str) -> tuple[str, str]:
     """A word NAME=VALUE as (name, value), for argparse."""
     # oslo.config is needed only here.
     from magnum_capi_tempest import config
@@ -123,14 +128,14 @@ def option(text):
     return name, value
 
 
-def _label(text):
+def _label(text: str) -> tuple[str, str]:
     name, equals, value = text.partition('=')
     if not (name and equals):
         raise argparse.ArgumentTypeError(f'{text!r} is not NAME=VALUE')
     return name, value
 
 
-def feature(text):
+def feature(text: str) -> tuple[str, bool]:
     """A word NAME or NAME=false as (name, bool), for argparse."""
     # oslo.config is needed only here.
     from magnum_capi_tempest import config
@@ -143,7 +148,7 @@ def feature(text):
     return name, value != 'false'
 
 
-def _kubeconfig(path):
+def _kubeconfig(path: pathlib.Path | None) -> str:
     if path is None:
         return ''
     if not path.is_file():
@@ -151,7 +156,7 @@ def _kubeconfig(path):
     return str(path.absolute())
 
 
-def add_cloud(parser, required):
+def add_cloud(parser: argparse._ActionsContainer, required: bool) -> None:
     """Options for the cloud, and for what to test it with."""
     parser.add_argument(
         '--cloud', action='append', default=[], metavar='NAME',
@@ -180,7 +185,8 @@ def add_cloud(parser, required):
         help='Do not create users, even as an administrator.')
 
 
-def init(folder, args, driver='', *, overwrite=False, **more):
+def init(folder: pathlib.Path, args: argparse.Namespace, driver: str = '', *,
+         overwrite: bool = False, **more: typing.Any) -> 'selection_.Choice':
     """Create the workspace that options of :func:`add_cloud` describe.
 
     :param more: fields of workspace.selection.Preferences.

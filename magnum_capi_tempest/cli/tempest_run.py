@@ -2,6 +2,7 @@
 
 """``magnum-capi tempest run``."""
 
+import argparse
 import pathlib
 import shlex
 
@@ -25,7 +26,7 @@ class Run(base.Judging):
     usage, 3 none ran, or Tempest ended before all tests had run.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         tests = add_tests(parser)
         tests.add_argument(
@@ -48,7 +49,7 @@ class Run(base.Judging):
                  '%(default)s).')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         etc = folder.etc_of(args.folder)
         regex = args.regex
         if args.failed:
@@ -75,7 +76,8 @@ class Run(base.Judging):
                                 again=again).exit_code
 
 
-def add_tests(parser):
+def add_tests(parser: argparse.ArgumentParser
+              ) -> argparse._MutuallyExclusiveGroup:
     """Add the arguments that name a workspace and tests in it.
 
     :returns: the group of those that name tests.

@@ -14,7 +14,7 @@ from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
 
-def folder_of(base, test_id):
+def folder_of(base: pathlib.Path, test_id: str) -> pathlib.Path:
     """Return the path of the folder of a test.
 
     :param test_id: from unittest; the tags of Tempest are removed.
@@ -22,7 +22,8 @@ def folder_of(base, test_id):
     return pathlib.Path(base) / texts.file_name(test_id.partition('[')[0])
 
 
-def write(base, test_id, name, text):
+def write(base: pathlib.Path, test_id: str, name: str, text: str
+          ) -> pathlib.Path:
     """Write a redacted text, and never overwrite another one.
 
     :param base: folder of all artefacts.

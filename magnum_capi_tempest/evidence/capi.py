@@ -8,6 +8,7 @@ that this module reads. Objects are found by Magnum's ``stack_id``, which all
 known drivers use as the name of the Cluster.
 """
 
+import collections.abc
 import dataclasses
 import functools
 
@@ -15,6 +16,7 @@ from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events
 from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import changes
 from magnum_capi_tempest.kubeclient import kube
 
@@ -45,11 +47,11 @@ class Object:
     name: str
 
     @classmethod
-    def of(cls, kind, obj):
+    def of(cls, kind: str, obj: json_types.Object) -> 'Object':
         metadata = obj['metadata']
         return cls(kind, metadata.get('namespace', ''), metadata['name'])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.kind} {self.namespace}/{self.name}'
 
 
@@ -69,26 +71,28 @@ class ManagementCluster:
     does not answer.
     """
 
-    def __init__(self, kubeconfig):
+    def __init__(self, kubeconfig: str) -> None:
         self._kubeconfig = kubeconfig
 
     @functools.cached_property
-    def _reader(self):
+    def _reader(self) -> kube.Client:
         return kube.Client(self._kubeconfig)
 
     @functools.cached_property
-    def _lists(self):
+    def _lists(self) -> tuple[tuple[str, str], ...]:
         # They only change when a provider is installed; querying them takes as
         # long as querying all of their objects.
         return (*((f'/apis/{group}/{version}/{plural}', kind) for
                   group, version, plural, kind in self._reader.kinds(
                       is_served)), *_OTHERS)
 
-    def serves_clusters(self):
+    def serves_clusters(self) -> bool:
         """Return whether Cluster API is installed there."""
         return bool(self._reader.kinds(lambda group: group == _GROUP_END))
 
-    def bodies(self, kinds=None, stack_id=''):
+    def bodies(
+            self, kinds: collections.abc.Container[str] | None = None,
+            stack_id: str | None = '') -> list[tuple[str, json_types.Object]]:
         """Return objects of the known kinds, with their content.
 
         :param kinds: "Secret", "Cluster"; None: all.
@@ -101,7 +105,8 @@ class ManagementCluster:
             for obj in self._reader.items(path)
             if not stack_id or owners.belongs(obj['metadata'], stack_id)]
 
-    def objects_of(self, stack_id, cluster_uuid=None, words=()):
+    def objects_of(self, stack_id: str | None, cluster_uuid: str | None = None,
+                   words: collections.abc.Sequence[str] = ()) -> list[Object]:
         """Return all objects of a cluster.
 
         :param words: see :func:`.owners.belongs`, like the others.
@@ -111,7 +116,7 @@ class ManagementCluster:
                       if owners.belongs(obj['metadata'], stack_id,
                                         cluster_uuid, words))
 
-    def spec(self, kind, stack_id):
+    def spec(self, kind: str, stack_id: str) -> json_types.Object | None:
         """Return the spec of an object that a cluster has exactly one of.
 
         It has the name of the cluster, or another one if Cluster API created
@@ -123,7 +128,7 @@ class ManagementCluster:
         return next((obj.get('spec') or {} for _, obj in self.bodies((kind,))
                      if _is_the_clusters(obj['metadata'], stack_id)), None)
 
-    def conditions(self, stack_id):
+    def conditions(self, stack_id: str) -> list[conditions.Condition]:
         """Return the abnormal conditions of a cluster.
 
         :returns: sorted list of conditions.Condition; empty if all is well.
@@ -132,7 +137,7 @@ class ManagementCluster:
             one for kind, obj in self.bodies(conditions.TELLING, stack_id)
             for one in conditions.bad(kind, obj))
 
-    def events(self, stack_id, most=50):
+    def events(self, stack_id: str, most: int = 50) -> list[events.Event]:
         """Return the latest events for the objects of a cluster.
 
         :returns: sorted list of events.Event, the latest last.
@@ -141,14 +146,14 @@ class ManagementCluster:
             found for found in map(events.event, self._reader.core('events'))
             if owners.belongs({'name': found.name}, stack_id))[-most:]
 
-    def releases(self, stack_id):
+    def releases(self, stack_id: str) -> dict[str, list[helm.Revision]]:
         """Return the history of the Helm releases of a cluster.
 
         :returns: see helm.history.
         """
         return helm.history(self._reader, stack_id)
 
-    def changes_of(self, stack_id):
+    def changes_of(self, stack_id: str) -> changes.Recording:
         """Return a context that records changes of a cluster's Secrets.
 
         :returns: changes.Recording.
@@ -158,7 +163,7 @@ class ManagementCluster:
             lambda obj: owners.belongs(obj['metadata'], stack_id))
 
 
-def _is_the_clusters(metadata, stack_id):
+def _is_the_clusters(metadata: json_types.Object, stack_id: str) -> bool:
     return metadata['name'] == stack_id or any(
         (owner['kind'], owner['name']) == ('Cluster', stack_id)
         for owner in metadata.get('ownerReferences', ()))

@@ -8,6 +8,7 @@ are not requested, so no kubeconfig of a cluster is ever read, and
 is reported, and does not prevent the rest from being written.
 """
 
+import collections.abc
 import functools
 import glob
 import json
@@ -16,6 +17,7 @@ import pathlib
 from magnum_capi import outfile
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import logs
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import redact
@@ -25,7 +27,8 @@ from magnum_capi_tempest import texts
 _CORE = ('events', 'pods')
 
 
-def from_management(kubeconfig, folder, mode=outfile.PRIVATE) -> list[str]:
+def from_management(kubeconfig: str, folder: pathlib.Path,
+                    mode: int = outfile.PRIVATE) -> list[str]:
     """Write a JSON file for each kind of a management cluster.
 
     :param kubeconfig: path, or several as in a ``KUBECONFIG``.
@@ -38,7 +41,8 @@ def from_management(kubeconfig, folder, mode=outfile.PRIVATE) -> list[str]:
         return _from(kube.Client(path), pathlib.Path(folder), mode)
 
 
-def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
+def from_logs(patterns: collections.abc.Iterable[str], folder: pathlib.Path,
+              mode: int = outfile.PRIVATE) -> list[str]:
     """Write copies of the ends of logs.
 
     :param patterns: of paths, as in a shell.
@@ -66,7 +70,7 @@ def from_logs(patterns, folder, mode=outfile.PRIVATE) -> list[str]:
     return missed
 
 
-def _from(reader, folder, mode):
+def _from(reader: kube.Client, folder: pathlib.Path, mode: int) -> list[str]:
     missed = []
     lists = {plural: functools.partial(reader.core, plural)
              for plural in _CORE}
@@ -86,14 +90,15 @@ def _from(reader, folder, mode):
     return missed
 
 
-def _short(item):
+def _short(item: json_types.Object) -> json_types.Object:
     """An object without the bookkeeping of server-side apply."""
     metadata = {name: value for name, value in item['metadata'].items()
                 if name != 'managedFields'}
     return {**item, 'metadata': metadata}
 
 
-def _write(path, texts, mode):
+def _write(path: pathlib.Path, texts: collections.abc.Iterable[str], mode: int
+           ) -> None:
     with outfile.whole(path, mode) as stream:
         for text in texts:
             stream.write(redact.redact(text).encode())

@@ -4,6 +4,8 @@
 
 import dataclasses
 
+from magnum_capi_tempest import json_types
+
 #: Kinds whose conditions explain why a cluster is not ready.
 TELLING = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine',
            'OpenStackCluster', 'OpenStackMachine', 'OpenStackServer',
@@ -16,7 +18,7 @@ _WELL_WHEN_FALSE = frozenset((
     'ScalingUp', 'Updating'))
 
 #: Phases of addons that are normal.
-_WELL_PHASES = frozenset((None, '', 'Deployed', 'Provisioned', 'Running'))
+_WELL_PHASES = frozenset(('Deployed', 'Provisioned', 'Running'))
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -30,13 +32,13 @@ class Condition:
     reason: str
     message: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         why = ': '.join(t for t in (self.reason, self.message) if t)
         return (f'{self.kind} {self.name} {self.type}={self.status}'
                 + (f' ({why})' if why else ''))
 
 
-def bad(kind, obj):
+def bad(kind: str, obj: json_types.Object) -> list[Condition]:
     """Return the abnormal conditions of an object.
 
     All conditions of a Node but Ready are pressures and faults, which should
@@ -61,7 +63,8 @@ def bad(kind, obj):
             'False' if c['type'] in _WELL_WHEN_FALSE
             or kind == 'Node' and c['type'] != 'Ready' else 'True')}
     phase = status.get('phase')
-    if kind in ('HelmRelease', 'Manifests') and phase not in _WELL_PHASES:
+    if (kind in ('HelmRelease', 'Manifests') and phase
+            and phase not in _WELL_PHASES):
         found.add(Condition(kind, name, 'phase', phase, '',
                             status.get('failureMessage') or ''))
     return sorted(found)

@@ -4,6 +4,8 @@
 
 import dataclasses
 
+from magnum_capi_tempest import json_types
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Event:
@@ -21,13 +23,13 @@ class Event:
     message: str
     count: int = 1
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (f'{self.at} {self.type} {self.kind} {self.name} '
                 f'{self.reason}: {self.message}'
                 + (f' ({self.count} times)' if self.count > 1 else ''))
 
 
-def event(obj):
+def event(obj: json_types.Object) -> Event:
     """Return the Event for an object of the API.
 
     Both APIs for events write the same objects: the older one sets

@@ -6,11 +6,18 @@ Evidence must never hide the failure that it explains, nor delay it: a source
 that fails or hangs is reported in its place.
 """
 
+import collections.abc
 import threading
 import time
+import typing
+
+_Found = typing.TypeVar('_Found')
 
 
-def run_in_parallel(sources, seconds):
+def run_in_parallel(
+        sources: collections.abc.Mapping[
+            str, collections.abc.Callable[[], _Found]],
+        seconds: float) -> dict[str, _Found | str]:
     """Call functions in parallel and return their results.
 
     A call that hangs is left in its own daemon thread, which ends with the
@@ -21,9 +28,9 @@ def run_in_parallel(sources, seconds):
     :returns: dict of the same names and values; without a value, a text that
         begins with "not available".
     """
-    found = {}
+    found: dict[str, _Found | str] = {}
 
-    def ask(name, function):
+    def ask(name: str, function: collections.abc.Callable[[], _Found]) -> None:
         try:
             found[name] = function()
         except Exception as e:

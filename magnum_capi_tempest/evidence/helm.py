@@ -13,6 +13,9 @@ import dataclasses
 import json
 import zlib
 
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.kubeclient import kube
+
 #: Most bytes of a decoded revision to read. Compressed, a revision with its
 #: chart takes less than the megabyte that a Secret may have.
 MOST = 32 << 20
@@ -28,7 +31,7 @@ class Revision:
     chart: str
     description: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (f'{self.number}: {self.status}, {self.updated}, '
                 f'{self.chart}: {self.description}')
 
@@ -38,7 +41,7 @@ BROKEN = (zlib.error, ValueError, KeyError, TypeError, AttributeError,
           RecursionError)
 
 
-def decode(secret):
+def decode(secret: json_types.Object) -> json_types.Object:
     """Return the release in a Secret, a dict with secrets in its values.
 
     :raises: one of :data:`BROKEN`.
@@ -46,10 +49,11 @@ def decode(secret):
     packed = base64.b64decode(base64.b64decode(
         secret['data']['release'], validate=True), validate=True)
     inflate = zlib.decompressobj(wbits=31)
-    return json.loads(inflate.decompress(packed, MOST))
+    found: json_types.Object = json.loads(inflate.decompress(packed, MOST))
+    return found
 
 
-def revision(secret):
+def revision(secret: json_types.Object) -> Revision:
     """Return the Revision in a Secret, a dict."""
     labels = secret['metadata'].get('labels') or {}
     try:
@@ -67,7 +71,7 @@ def revision(secret):
             '', f'cannot be decoded ({type(e).__name__})')
 
 
-def history(reader, stack_id):
+def history(reader: kube.Client, stack_id: str) -> dict[str, list[Revision]]:
     """Return the revisions of all releases of a cluster.
 
     :param reader: kube.Client of the management cluster.
@@ -76,7 +80,7 @@ def history(reader, stack_id):
     :returns: dict of release names and sorted lists of Revision.
     :raises KubeError: the management cluster did not answer.
     """
-    found = {}
+    found: dict[str, list[Revision]] = {}
     for secret in reader.core('secrets', labels='owner=helm'):
         name = (secret['metadata'].get('labels') or {}).get('name', '')
         if name == stack_id or name.startswith(f'{stack_id}-'):

@@ -12,8 +12,10 @@ belongs to. Tempest creates a user for each class of tests. Magnum's periodic
 tasks have no user; their lines are found by the cluster.
 """
 
+import collections.abc
 import glob
 import os
+import pathlib
 import re
 import shlex
 
@@ -36,7 +38,9 @@ _LOOK = re.compile(r'"?\bGET /')
 _WORD = re.compile(r'[\w-]+')
 
 
-def relevant(lines, words, most=LINES):
+def relevant(lines: collections.abc.Iterable[str],
+             words: collections.abc.Iterable[str | None], most: int = LINES
+             ) -> list[str]:
     """Select the informative lines.
 
     If there are too many, warnings and errors are kept first, then the latest.
@@ -45,11 +49,12 @@ def relevant(lines, words, most=LINES):
     :param words: ids of requests, users and clusters, and names of users.
     :returns: list of str, in their order.
     """
-    words = [word for word in words if word]
-    if not words:
+    known = [word for word in words if word]
+    if not known:
         return []
-    mentions = re.compile('|'.join(map(re.escape, words))).search
-    good, bad = [], []
+    mentions = re.compile('|'.join(map(re.escape, known))).search
+    good: list[tuple[int, str]] = []
+    bad: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
         if mentions(line) and not _LOOK.search(line):
             (bad if _BAD.search(line) else good).append((number, line))
@@ -59,7 +64,8 @@ def relevant(lines, words, most=LINES):
             for _, line in sorted(bad + good)]
 
 
-def from_files(patterns, words):
+def from_files(patterns: collections.abc.Sequence[str],
+               words: collections.abc.Sequence[str]) -> str:
     """Search files.
 
     :param patterns: of paths, as in a shell.
@@ -77,7 +83,8 @@ def from_files(patterns, words):
         for path in paths)
 
 
-def from_command(command, words, since, timeout):
+def from_command(command: str, words: collections.abc.Sequence[str],
+                 since: float, timeout: float) -> str:
     """Search the output of a command.
 
     :param command: split like a shell command; ``{since}`` is replaced by a
@@ -97,11 +104,11 @@ def from_command(command, words, since, timeout):
     return _shown(argv[0], relevant(lines.splitlines(), words))
 
 
-def _shown(name, lines):
+def _shown(name: str, lines: collections.abc.Sequence[str]) -> str:
     return '\n'.join((f'{name}:', *(lines or ['nothing about this test'])))
 
 
-def tail(path):
+def tail(path: pathlib.Path | str) -> collections.abc.Iterator[str]:
     """Yield the last lines of a file, at most :data:`TAIL` bytes."""
     with open(path, 'rb') as file:
         size = file.seek(0, os.SEEK_END)

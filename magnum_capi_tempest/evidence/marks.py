@@ -17,11 +17,13 @@ cluster. The other must be found in each such object, as JSON with sorted keys,
 whose Secrets are decoded; of a Helm release only the values count.
 """
 
+import collections.abc
 import dataclasses
 import json
 import re
 
 from magnum_capi_tempest.evidence import helm
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 
@@ -31,15 +33,19 @@ class Mark:
 
     driver: str
     stack_id: str = ''
-    objects: dict = dataclasses.field(default_factory=dict)
-    deletion: dict = dataclasses.field(default_factory=dict)
+    objects: dict[str, str] = dataclasses.field(default_factory=dict)
+    deletion: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
-    def kinds(self):
+    def kinds(self) -> set[str]:
         """Kinds of its objects."""
         return {where.partition('/')[0] for where in self.objects}
 
-    def lacks(self, stack_id, objects=None):
+    def lacks(
+            self,
+            stack_id: str,
+            objects: collections.abc.Iterable[
+                tuple[str, json_types.Object]] | None = None) -> list[str]:
         """Return how a cluster lacks this mark, one line each.
 
         :param objects: pairs of kind and object of the management cluster;
@@ -60,7 +66,10 @@ class Mark:
                       if not re.search(pattern, text(kind, obj))]
         return found
 
-    def lacks_deletion(self, stack_id, changes):
+    def lacks_deletion(
+            self, stack_id: str,
+            changes: collections.abc.Sequence[tuple[str, json_types.Object]]
+    ) -> list[str]:
         """Return how a deletion lacks this mark, one line each.
 
         :param changes: of the cluster's Secrets: pairs of ADDED, MODIFIED or
@@ -71,7 +80,10 @@ class Mark:
             for where, pattern in self.deletion.items()
             if not self._came_first(where, pattern, stack_id, changes)]
 
-    def _came_first(self, where, pattern, stack_id, changes):
+    def _came_first(
+            self, where: str, pattern: str, stack_id: str,
+            changes: collections.abc.Sequence[tuple[str, json_types.Object]]
+    ) -> bool:
         for how, obj in changes:
             if (how != 'DELETED' and _is(where, 'Secret', obj, stack_id)
                     and re.search(pattern, text('Secret', obj))):
@@ -82,7 +94,7 @@ class Mark:
         return False
 
 
-def text(kind, obj):
+def text(kind: str, obj: json_types.Object) -> str:
     """Return an object as the text in which a mark is searched.
 
     It may contain secrets.
@@ -101,7 +113,7 @@ def text(kind, obj):
     return json.dumps(obj, sort_keys=True, ensure_ascii=False)
 
 
-def _meaning(text):
+def _meaning(text: str | None) -> object:
     """Return a text, or what it means if it is JSON."""
     try:
         return text and json.loads(text)
@@ -109,11 +121,11 @@ def _meaning(text):
         return text
 
 
-def _is(where, kind, obj, stack_id):
+def _is(where: str, kind: str, obj: json_types.Object, stack_id: str) -> bool:
     wanted, _, name = _filled(where, stack_id).partition('/')
     return kind == wanted and bool(
         re.fullmatch(name, obj['metadata']['name']))
 
 
-def _filled(where, stack_id):
+def _filled(where: str, stack_id: str) -> str:
     return where.replace('{stack_id}', re.escape(stack_id))

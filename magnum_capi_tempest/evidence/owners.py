@@ -7,7 +7,10 @@ created for it have a name that begins with it, or have it in a label or an
 annotation.
 """
 
+import collections.abc
 import json
+
+from magnum_capi_tempest import json_types
 
 #: Labels and annotations whose value is the name of the Cluster.
 _OWNER_KEYS = (
@@ -23,7 +26,9 @@ _OWNER_KEYS = (
 _UUID = 'magnum.openstack.org/cluster-uuid'
 
 
-def belongs(metadata, stack_id, cluster_uuid=None, words=()):
+def belongs(metadata: json_types.Object, stack_id: str | None,
+            cluster_uuid: str | None = None,
+            words: collections.abc.Sequence[str] = ()) -> bool:
     """Return whether an object belongs to a cluster.
 
     :param metadata: of the object.

@@ -4,6 +4,7 @@
 
 import dataclasses
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 _ROLE = 'node-role.kubernetes.io/'
@@ -23,17 +24,19 @@ class Node:
     name: str
     ready: bool
     version: str
-    roles: tuple = ()
-    labels: dict = dataclasses.field(default_factory=dict, compare=False)
-    taints: tuple = dataclasses.field(default=(), compare=False)
+    roles: tuple[str, ...] = ()
+    labels: dict[str, str] = dataclasses.field(
+        default_factory=dict, compare=False)
+    taints: tuple[tuple[str, str | None, str], ...] = dataclasses.field(
+        default=(), compare=False)
     server: str = dataclasses.field(default='', compare=False)
 
     @property
-    def control_plane(self):
+    def control_plane(self) -> bool:
         return 'control-plane' in self.roles
 
 
-def node(obj):
+def node(obj: json_types.Object) -> Node:
     """Return the Node for an object of the API."""
     metadata, status = obj['metadata'], obj.get('status') or {}
     provider, _, ident = ((obj.get('spec') or {}).get('providerID')
@@ -69,14 +72,14 @@ class Pod:
     reason: str
     node: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = (f'{self.namespace}/{self.name} {self.phase}, '
                 f'{self.ready} ready, {self.restarts} restarts, '
                 f'on {self.node or "no node"}')
         return text + (f': {self.reason}' if self.reason else '')
 
 
-def pod(obj):
+def pod(obj: json_types.Object) -> Pod:
     """Return the Pod for an object of the API."""
     status = obj.get('status') or {}
     containers = [*(status.get('initContainerStatuses') or []),
@@ -101,7 +104,7 @@ def pod(obj):
         (obj.get('spec') or {}).get('nodeName') or '')
 
 
-def pods(kubeconfig):
+def pods(kubeconfig: str) -> list[Pod]:
     """List the pods of a kubeconfig's cluster: sorted list of Pod.
 
     :param kubeconfig: path.
@@ -110,7 +113,7 @@ def pods(kubeconfig):
     return sorted(pod(obj) for obj in kube.Client(kubeconfig).core('pods'))
 
 
-def nodes(kubeconfig):
+def nodes(kubeconfig: str) -> list[Node]:
     """List the nodes of a kubeconfig's cluster.
 
     :param kubeconfig: path.
@@ -122,7 +125,7 @@ def nodes(kubeconfig):
     return sorted(node(obj) for obj in kube.Client(kubeconfig).nodes())
 
 
-def status_without_certificate(server, ca_pem):
+def status_without_certificate(server: str, ca_pem: str) -> int:
     """List the nodes anonymously.
 
     :param server: URL of the Kubernetes API.

@@ -8,8 +8,10 @@ them (https://kubernetes.io/docs/reference/using-api/api-concepts/
 #efficient-detection-of-changes).
 """
 
+import collections.abc
 import threading
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 #: Seconds for which one request of a recording waits for changes. A server
@@ -25,11 +27,12 @@ class Changes:
     :param version: its resourceVersion; None: the present one.
     """
 
-    def __init__(self, client, path, version=None):
+    def __init__(self, client: kube.Client, path: str,
+                 version: str | None = None) -> None:
         self._client, self._path = client, path
         self._version = version or client.version(path)
 
-    def read(self, seconds):
+    def read(self, seconds: float) -> list[tuple[str, json_types.Object]]:
         """Return the changes since the last time.
 
         :param seconds: how long to wait for further ones, 1 or more.
@@ -52,28 +55,30 @@ class Recording:
     :param wanted: function of an object that says whether to record it.
     """
 
-    def __init__(self, client, path, wanted):
+    def __init__(self, client: kube.Client, path: str,
+                 wanted: collections.abc.Callable[[json_types.Object], bool]
+                 ) -> None:
         self._client, self._path, self._wanted = client, path, wanted
         self._over = threading.Event()
-        self._error = None
-        self.found = []
+        self._error: kube.KubeError | None = None
+        self.found: list[tuple[str, json_types.Object]] = []
 
-    def __enter__(self):
+    def __enter__(self) -> 'Recording':
         self._changes = Changes(self._client, self._path)
         self._thread = threading.Thread(target=self._keep, daemon=True)
         self._thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 
-    def check(self):
+    def check(self) -> None:
         """Raise the KubeError that ended the recording, if one did."""
         if self._error:
             raise self._error
 
-    def _keep(self):
+    def _keep(self) -> None:
         over = False
         try:
             while not over:

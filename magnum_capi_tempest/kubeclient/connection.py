@@ -10,7 +10,6 @@ those of whoever runs a test. The package ``kubernetes`` calls them
 """
 
 import base64
-import collections.abc
 import dataclasses
 import datetime
 import os
@@ -19,6 +18,7 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi.kube import access
 from magnum_capi.kube import kubeconfig_file
+from magnum_capi_tempest import json_types
 
 _UTC = datetime.timezone.utc
 #: What a program returns, and the same in a kubeconfig.
@@ -26,7 +26,7 @@ _DATA = {'clientCertificateData': 'client-certificate-data',
          'clientKeyData': 'client-key-data'}
 
 
-def load(kubeconfig: str | os.PathLike
+def load(kubeconfig: str | os.PathLike[str]
          ) -> tuple[access.Access, datetime.datetime | None]:
     """Read a kubeconfig, and log its user in if that needs a program.
 
@@ -60,7 +60,8 @@ def expired(until: datetime.datetime | None) -> bool:
     return until is not None and datetime.datetime.now(_UTC) >= until
 
 
-def _said_by(program, current) -> collections.abc.Mapping:
+def _said_by(program: json_types.Object, current: kubeconfig_file.Current
+             ) -> json_types.Object:
     """The status of the ExecCredential that a program prints."""
     try:
         from kubernetes.config import exec_provider
@@ -82,14 +83,14 @@ def _said_by(program, current) -> collections.abc.Mapping:
         if value and isinstance(value, str)}
 
 
-def _failed(current, why) -> errors.UsageError:
+def _failed(current: kubeconfig_file.Current, why: str) -> errors.UsageError:
     return errors.UsageError(
         'The program of the kubeconfig has not logged its user in',
         where=current.where, last_seen=why,
         hint='Try the same with kubectl')
 
 
-def _moment(stamp):
+def _moment(stamp: str | None) -> datetime.datetime | None:
     try:
         moment = datetime.datetime.fromisoformat(stamp or '')
     except ValueError:

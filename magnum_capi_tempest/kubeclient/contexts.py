@@ -16,6 +16,7 @@ import typing
 from magnum_capi import errors
 from magnum_capi.kube import kubeconfig_file
 from magnum_capi import scratch
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import kubeconfig
 
 #: Prefix of private temporary folders with a kubeconfig.
@@ -65,7 +66,7 @@ def chosen(text: str, context: str = '') -> collections.abc.Iterator[
         yield path, context
 
 
-def _default(files):
+def _default(files: collections.abc.Sequence[pathlib.Path]) -> str:
     """Name of the current context; empty if there is only one."""
     documents = [_document(file) for file in files]
     names = {entry.get('name') for document in documents
@@ -100,22 +101,25 @@ def narrow(files: typing.Sequence[pathlib.Path],
     return document
 
 
-def _document(file):
+def _document(file: pathlib.Path) -> json_types.Object:
     return kubeconfig_file.document_of(kubeconfig_file.text_of(file), file)
 
 
-def _entries(document, kind):
+def _entries(
+        document: json_types.Object, kind: str) -> list[json_types.Object]:
     found = document.get(f'{kind}s')
     return [entry for entry in found if isinstance(entry, dict)
             ] if isinstance(found, list) else []
 
 
-def _current(documents):
+def _current(documents: collections.abc.Sequence[json_types.Object]) -> str:
     return next((name for document in documents if isinstance(
         name := document.get('current-context'), str) and name), '')
 
 
-def _named(documents, files, kind, name):
+def _named(documents: collections.abc.Sequence[json_types.Object],
+           files: collections.abc.Sequence[pathlib.Path], kind: str,
+           name: str | None) -> json_types.Object | None:
     for document, file in zip(documents, files):
         for entry in _entries(document, kind):
             section = entry.get(kind)
@@ -125,7 +129,8 @@ def _named(documents, files, kind, name):
     return None
 
 
-def _absolute(section, folder):
+def _absolute(
+        section: json_types.Object, folder: pathlib.Path) -> json_types.Object:
     """The section with paths that do not depend on the file's location."""
     found = {key: str(folder / value) if key in _PATHS and value
              and isinstance(value, str) else value

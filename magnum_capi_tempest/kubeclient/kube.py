@@ -12,14 +12,18 @@ sees each answer.
 """
 
 import base64
+import collections.abc
+import datetime
 import json
 import pathlib
+import typing
 from urllib import parse
 
 import urllib3
 
 from magnum_capi import errors
 from magnum_capi.kube import access
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import connection
 
 #: Most seconds to connect, including the TLS handshake, which took more than
@@ -55,7 +59,8 @@ class KubeError(errors.MagnumCapiError):
 
     exit_code = 3
 
-    def __init__(self, what, *, status=None, untrusted=False, **kwargs):
+    def __init__(self, what: str, *, status: int | None = None,
+                 untrusted: bool = False, **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.status = status
         self.untrusted = untrusted
@@ -66,7 +71,7 @@ class KubeError(errors.MagnumCapiError):
         return self.untrusted or self.status in (401, 403)
 
 
-def no_answer(error, where) -> KubeError:
+def no_answer(error: BaseException, where: str) -> KubeError:
     """The KubeError for an error of urllib3 or the system."""
     reason = getattr(error, 'reason', None) or error
     return KubeError(
@@ -84,13 +89,15 @@ class Client:
     :raises EnvironmentProblem, UsageError: like :func:`.connection.load`.
     """
 
-    def __init__(self, kubeconfig, timeout=READ):
+    def __init__(self, kubeconfig: str | pathlib.Path, timeout: float = READ
+                 ) -> None:
         self._kubeconfig = kubeconfig
         self._timeout = timeout
         self._connect(*connection.load(kubeconfig))
         self.server = self._access.server
 
-    def _connect(self, found, until):
+    def _connect(self, found: access.Access, until: datetime.datetime | None
+                 ) -> None:
         self._access, self._until = found, until
         self._pool = found.pool(_CONNECTIONS)
 
@@ -100,7 +107,8 @@ class Client:
             self._connect(*connection.load(self._kubeconfig))
         return self._access, self._pool
 
-    def ask(self, method, path, body=None, kind=JSON, **query) -> dict:
+    def ask(self, method: str, path: str, body: object = None,
+            kind: str = JSON, **query: str | int | bool) -> json_types.Object:
         """Send a request and return the answer, empty if there is none.
 
         :param path: "/api/v1/nodes/x".
@@ -116,7 +124,7 @@ class Client:
             raise KubeError('The answer of the Kubernetes API is not JSON',
                             where=f'{self.server}{path}') from None
 
-    def get(self, path) -> dict | None:
+    def get(self, path: str) -> json_types.Object | None:
         """An object, None if it does not exist."""
         try:
             return self.ask('GET', path)
@@ -125,9 +133,10 @@ class Client:
                 return None
             raise
 
-    def items(self, path, **query) -> list[dict]:
+    def items(self, path: str, **query: str) -> list[json_types.Object]:
         """All objects of a list, read in pages."""
-        found, more = [], {}
+        found: list[json_types.Object] = []
+        more: dict[str, str] = {}
         while True:
             page = self.ask('GET', path, limit=PAGE, **more, **query)
             found += page.get('items') or []
@@ -136,11 +145,12 @@ class Client:
                 return found
             more = {'continue': token}
 
-    def nodes(self) -> list[dict]:
+    def nodes(self) -> list[json_types.Object]:
         """The Nodes."""
         return self.core('nodes')
 
-    def core(self, plural, labels=None) -> list[dict]:
+    def core(self, plural: str, labels: str | None = None
+             ) -> list[json_types.Object]:
         """All objects of a core kind, in all namespaces.
 
         :param labels: label selector, for example "owner=helm".
@@ -148,11 +158,13 @@ class Client:
         query = {'labelSelector': labels} if labels else {}
         return self.items(f'/api/v1/{plural}', **query)
 
-    def custom(self, group, version, plural) -> list[dict]:
+    def custom(self, group: str, version: str, plural: str
+               ) -> list[json_types.Object]:
         """All objects of a kind of any API group, in all namespaces."""
         return self.items(f'/apis/{group}/{version}/{plural}')
 
-    def kinds(self, wanted) -> list[tuple[str, str, str, str]]:
+    def kinds(self, wanted: collections.abc.Callable[[str], bool]
+              ) -> list[tuple[str, str, str, str]]:
         """Find the listable kinds of some API groups.
 
         A group may serve a kind in another version than the preferred one:
@@ -162,7 +174,7 @@ class Client:
         :returns: (group, preferred version, plural, kind), sorted; a kind that
             the preferred version lacks with the first version that has it.
         """
-        found = {}
+        found: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         for group in self.ask('GET', '/apis/')['groups']:
             if not wanted(group['name']):
                 continue
@@ -177,13 +189,13 @@ class Client:
                             name, version, r['name'], r['kind']))
         return sorted(found.values())
 
-    def version(self, path) -> str:
+    def version(self, path: str) -> str:
         """The present resourceVersion of a list, for :meth:`changes`."""
         return str(self.ask('GET', path, limit=1)['metadata'][
             'resourceVersion'])
 
-    def changes(self, path, version, seconds
-                ) -> tuple[list[tuple[str, dict]], str]:
+    def changes(self, path: str, version: str, seconds: float
+                ) -> tuple[list[tuple[str, json_types.Object]], str]:
         """All changes of a list's objects since a resourceVersion.
 
         :param seconds: how long to wait for further ones, 1 or more.
@@ -214,11 +226,11 @@ class Client:
                 found.append((kind, obj))
         return found, version
 
-    def text(self, path, **query) -> str:
+    def text(self, path: str, **query: str | int | bool) -> str:
         """A text answer: the log of a container."""
         return self._send('GET', path, query).decode(errors='replace')
 
-    def answers(self, path) -> bool:
+    def answers(self, path: str) -> bool:
         """Whether a probe such as ``/readyz`` reports success."""
         try:
             self._send('GET', path)
@@ -226,7 +238,7 @@ class Client:
             return False
         return True
 
-    def create(self, path, obj):
+    def create(self, path: str, obj: json_types.Object) -> typing.Any:
         """Create an object.
 
         After an error without a ``status``, it may have been created or not.
@@ -235,11 +247,11 @@ class Client:
         """
         return self.ask('POST', path, obj)
 
-    def patch(self, path, *operations):
+    def patch(self, path: str, *operations: json_types.Object) -> typing.Any:
         """Change an object with the operations of a JSON patch."""
         return self.ask('PATCH', path, list(operations), JSON_PATCH)
 
-    def delete(self, path):
+    def delete(self, path: str) -> None:
         """Delete an object; it is no error if it is already gone."""
         try:
             self.ask('DELETE', path)
@@ -247,7 +259,9 @@ class Client:
             if e.status != 404:
                 raise
 
-    def replace(self, path, change, subresource=''):
+    def replace(self, path: str,
+                change: collections.abc.Callable[[json_types.Object], object],
+                subresource: str = '') -> typing.Any:
         """Get an object, change it, and put it back.
 
         :param change: function that changes the object.
@@ -266,7 +280,9 @@ class Client:
                     raise
         raise AssertionError('not reached')
 
-    def _send(self, method, path, query=(), body=None, kind=JSON) -> bytes:
+    def _send(self, method: str, path: str,
+              query: json_types.Object | None = None, body: object = None,
+              kind: str = JSON) -> bytes:
         headers = {'Accept': f'{JSON}, */*'}
         if body is not None:
             headers['Content-Type'] = kind
@@ -304,27 +320,35 @@ class Endpoint(Client):
     Files are read with the first request. No proxy is used.
     """
 
-    def __init__(self, server, ca=None, certificate=None, timeout=READ):
+    def __init__(
+            self,
+            server: str,
+            ca: str | pathlib.Path | None = None,
+            certificate: tuple[
+                str | pathlib.Path, str | pathlib.Path] | None = None,
+            timeout: float = READ) -> None:
         self.server = server.rstrip('/')
         self._timeout = timeout
         self._files = ca, certificate
-        self._pool = None
+        self._connected = False
 
-    def _current(self):
-        if not self._pool:
+    def _current(self) -> tuple[access.Access, urllib3.PoolManager]:
+        if not self._connected:
             ca, certificate = self._files
             tls = None
             if ca:
                 pem = str(ca).startswith('-----BEGIN')
                 tls = access.trusting(
-                    ca.encode() if pem else pathlib.Path(ca).read_bytes())
+                    str(ca).encode() if pem
+                    else pathlib.Path(ca).read_bytes())
                 if certificate:
                     tls.load_cert_chain(*certificate)
             self._connect(access.Access(self.server, None, tls), None)
+            self._connected = True
         return self._access, self._pool
 
 
-def secret_text(value) -> str | None:
+def secret_text(value: str) -> str | None:
     """A value in the data of a Secret as text; None: it is none."""
     try:
         return base64.b64decode(value, validate=True).decode()
@@ -332,20 +356,21 @@ def secret_text(value) -> str | None:
         return None
 
 
-def log_path(namespace, pod) -> str:
+def log_path(namespace: str, pod: str) -> str:
     """Path of a pod's log."""
     return f'{pod_path(namespace, pod)}/log'
 
 
-def pod_path(namespace, pod='') -> str:
+def pod_path(namespace: str, pod: str = '') -> str:
     """Path of a pod, or of all pods in a namespace."""
     parts = ['api', 'v1', 'namespaces', namespace, 'pods', pod]
     return ''.join(f'/{parse.quote(p, safe="")}' for p in parts if p)
 
 
-def _message(answer):
+def _message(answer: urllib3.BaseHTTPResponse) -> str:
     """The message of a Status, or the beginning of a text."""
     try:
         return str(json.loads(answer.data)['message'])
     except (ValueError, TypeError, KeyError):
-        return answer.data[:200].decode(errors='replace') or answer.reason
+        return (answer.data[:200].decode(errors='replace')
+                or answer.reason or '')

@@ -9,9 +9,12 @@ which test of the :mod:`.record`. :mod:`.watch` checks one test or class;
 that nobody else uses.
 """
 
+import collections.abc
 import dataclasses
+import pathlib
 
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import attribution
 from magnum_capi_tempest.leaks import cloud
 from magnum_capi_tempest.leaks import listing
@@ -19,7 +22,9 @@ from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import record
 
 
-def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
+def take(name: str | None = None, kubeconfig: str | pathlib.Path | None = None,
+         *, clouds: pathlib.Path | None = None, real_nodes: bool = False
+         ) -> model.Snapshot:
     """Record the state of a cloud and its management cluster: model.Snapshot.
 
     :param name: cloud of an administrator in clouds.yaml.
@@ -31,7 +36,8 @@ def take(name=None, kubeconfig=None, *, clouds=None, real_nodes=False):
             _of_management(kubeconfig))
 
 
-def compare(before, after, artefacts=None):
+def compare(before: model.Snapshot, after: model.Snapshot,
+            artefacts: str | pathlib.Path | None = None) -> model.Left:
     """Return what a run left behind in a cloud of its own, a model.Left.
 
     :param artefacts: folder of [magnum_capi] artifact_dir of the run.
@@ -40,7 +46,9 @@ def compare(before, after, artefacts=None):
         after, record.read(artefacts) if artefacts else (), before)
 
 
-def left_by(users, artefacts, *, admin, kubeconfig='', real_nodes=False):
+def left_by(users: collections.abc.Iterable[json_types.Object],
+            artefacts: str | pathlib.Path, *, admin: bool,
+            kubeconfig: str = '', real_nodes: bool = False) -> model.Left:
     """Return what the tests of a run created and did not delete: model.Left.
 
     Only what they recorded, and what belongs to it: other users may work in
@@ -67,9 +75,9 @@ def left_by(users, artefacts, *, admin, kubeconfig='', real_nodes=False):
                 model.OWN + (model.REAL if real_nodes else ())
             ).union(listing.keypairs(seen.get)))
     return attribution.left(
-        found.union(_of_management(made and kubeconfig)), made)
+        found.union(_of_management(kubeconfig if made else None)), made)
 
 
-def _of_management(kubeconfig):
+def _of_management(kubeconfig: str | pathlib.Path | None) -> model.Snapshot:
     return listing.of_management(capi.ManagementCluster(
         str(kubeconfig))) if kubeconfig else model.Snapshot()

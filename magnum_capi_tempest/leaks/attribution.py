@@ -9,12 +9,15 @@ derive from it, and finally by the user or project, which Tempest creates for
 each class of tests.
 """
 
+import collections.abc
 import dataclasses
 
 from magnum_capi_tempest.leaks import model
 
 
-def leaked(before, after, made=()):
+def leaked(
+        before: model.Snapshot, after: model.Snapshot,
+        made: collections.abc.Sequence[model.Made] = ()) -> list[model.Leak]:
     """Return what did not exist before, a sorted list of model.Leak.
 
     Kinds that could not be read in one of the snapshots are not compared.
@@ -31,14 +34,21 @@ def leaked(before, after, made=()):
         and (thing.kind, thing.ident) not in known)
 
 
-def still_there(after, made):
+def still_there(after: model.Snapshot,
+                made: collections.abc.Sequence[model.Made]
+                ) -> list[model.Leak]:
     """Return the things that tests created and that still exist."""
     idents = {(m.kind, m.ident) for m in made}
     return sorted(attributed(thing, made) for thing in after.things
                   if (thing.kind, thing.ident) in idents)
 
 
-def remaining(before, after, own, made, test, user, shared=False, held=()):
+def remaining(before: model.Snapshot, after: model.Snapshot,
+              own: collections.abc.Sequence[model.Made],
+              made: collections.abc.Sequence[model.Made], test: str, user: str,
+              shared: bool = False,
+              held: collections.abc.Sequence[model.Made] = ()
+              ) -> list[model.Leak]:
     """Return what a test, or a class, has to wait for: a list of model.Leak.
 
     :param own: model.Made of the test itself, which must go even if it
@@ -65,7 +75,8 @@ def remaining(before, after, own, made, test, user, shared=False, held=()):
         and (leak.test or not shared)]
 
 
-def attributed(thing, made):
+def attributed(thing: model.Thing, made: collections.abc.Sequence[model.Made]
+               ) -> model.Leak:
     """Return the model.Leak with the test that left a thing behind."""
     made = tuple(made)
     for matches in (_is, _is_named_after):
@@ -80,7 +91,8 @@ def attributed(thing, made):
     return model.Leak(thing, '', _owner(thing))
 
 
-def left(after, made, before=None):
+def left(after: model.Snapshot, made: collections.abc.Sequence[model.Made],
+         before: model.Snapshot | None = None) -> model.Left:
     """Return what a run left behind, a model.Left.
 
     :param made: what its tests recorded.
@@ -102,7 +114,9 @@ def left(after, made, before=None):
                       tuple(sorted(unlisted)))
 
 
-def _named_after(things, makers):
+def _named_after(
+        things: collections.abc.Set[model.Thing],
+        makers: collections.abc.Sequence[model.Made]) -> set[model.Thing]:
     """Things named after recorded ones, and those named after these.
 
     The port of a load balancer only contains the name of the load balancer,
@@ -115,16 +129,16 @@ def _named_after(things, makers):
         for text in (thing.name, thing.about))}
 
 
-def _is(thing, maker):
+def _is(thing: model.Thing, maker: model.Made) -> bool:
     return (thing.kind, thing.ident) == (maker.kind, maker.ident)
 
 
-def _is_named_after(thing, maker):
+def _is_named_after(thing: model.Thing, maker: model.Made) -> bool:
     return any(word in text for word in maker.words()
                for text in (thing.ident, thing.name, thing.about))
 
 
-def _is_of(thing, owner, who):
+def _is_of(thing: model.Thing, owner: str, who: str) -> bool:
     """Return whether a thing belongs to a user or project, both ids.
 
     Drivers name their namespaces in the management cluster after projects.
@@ -132,14 +146,14 @@ def _is_of(thing, owner, who):
     return bool(who) and (owner == who or who in thing.ident)
 
 
-def _one_of(tests):
+def _one_of(tests: collections.abc.Set[str]) -> str:
     """Return the test, or the class if it may be several of its tests."""
     if len(tests) == 1:
         return next(iter(tests))
     return 'one of ' + ', '.join(sorted(tests))
 
 
-def _owner(thing, maker=None):
+def _owner(thing: model.Thing, maker: model.Made | None = None) -> str:
     """Describe the owner: as named by the service, else the creator."""
     parts = []
     if maker is not None and (maker.kind, maker.ident) != (

@@ -2,8 +2,11 @@
 
 """Sends GET requests to a cloud in clouds.yaml, with openstacksdk."""
 
+import pathlib
+
 from magnum_capi import errors
 from magnum_capi.kube import access
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import listing
 
 #: Timeout of a request, in seconds.
@@ -31,7 +34,9 @@ class Cloud:
         cloud, or the login fails.
     """
 
-    def __init__(self, name=None, clouds=None, settings=None):
+    def __init__(self, name: str | None = None,
+                 clouds: pathlib.Path | None = None,
+                 settings: json_types.Object | None = None) -> None:
         try:
             from keystoneauth1 import exceptions as auth_exceptions
             from openstack import config
@@ -45,7 +50,7 @@ class Cloud:
                           auth_exceptions.ClientException, OSError)
         try:
             region = config.OpenStackConfig(
-                config_files=clouds and [str(clouds)],
+                config_files=[str(clouds)] if clouds else None,
                 load_yaml_config=settings is None,
                 # OS_CLIENT_CONFIG_FILE would be used instead of the file.
                 load_envvars=settings is None and not clouds,
@@ -55,15 +60,15 @@ class Cloud:
             if access.is_here(region.get_auth_args().get('auth_url') or ''):
                 # A proxy in the environment is for other machines.
                 self._connection.session.session.trust_env = False
-            self.user = self._connection.current_user_id
-            self.project = self._connection.current_project_id
+            self.user = self._connection.current_user_id or ''
+            self.project = self._connection.current_project_id or ''
         except self._failures as e:
             raise errors.EnvironmentProblem(
                 'The cloud cannot be reached', where=name,
                 last_seen=' '.join(str(e).split()),
                 hint='Check clouds.yaml or tempest.conf') from e
 
-    def get(self, service, path):
+    def get(self, service: str, path: str) -> json_types.Object:
         """Send a GET and return the answer, a dict.
 
         :raises CloudReadFailed: it was refused, or there was no answer.
@@ -76,7 +81,8 @@ class Cloud:
                 raise listing.CloudReadFailed(
                     f'{response.status_code} {response.reason}',
                     where=where, status=response.status_code)
-            return response.json()
+            answer: json_types.Object = response.json()
+            return answer
         except (*self._failures, ValueError) as e:
             raise listing.CloudReadFailed(
                 ' '.join(str(e).split()), where=where,

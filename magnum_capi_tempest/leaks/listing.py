@@ -8,11 +8,18 @@ sends a GET: with Tempest's clients and the rights of a test
 rights of a cloud's user (:mod:`.cloud`).
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import model
+
+#: Sends a GET to a service, by its type and a path, and returns the answer.
+#: It raises CloudReadFailed.
+Get: typing.TypeAlias = collections.abc.Callable[[str, str], json_types.Object]
 
 #: Things per answer, if a service supports paging.
 PAGE = 500
@@ -33,7 +40,8 @@ class CloudReadFailed(errors.MagnumCapiError):
     :param status: HTTP status code, None if there was no answer.
     """
 
-    def __init__(self, what, *, status=None, **kwargs):
+    def __init__(self, what: str, *, status: int | None = None,
+                 **kwargs: typing.Any) -> None:
         super().__init__(what, **kwargs)
         self.status = status
 
@@ -109,7 +117,8 @@ _REAL = (
 )
 
 
-def of_user(get, user, project, kinds):
+def of_user(get: Get, user: str, project: str,
+            kinds: collections.abc.Container[str]) -> model.Snapshot:
     """Return what belongs to a user, as the user sees it.
 
     Things of others that Magnum shows, public templates, are omitted.
@@ -131,7 +140,8 @@ def of_user(get, user, project, kinds):
             else thing.user in ('', user))))
 
 
-def of_cloud(get, users=(), *, real_nodes=False):
+def of_cloud(get: Get, users: collections.abc.Iterable[str] = (), *,
+             real_nodes: bool = False) -> model.Snapshot:
     """Return what an administrator sees of all projects.
 
     Application credentials can only be listed per user.
@@ -146,7 +156,7 @@ def of_cloud(get, users=(), *, real_nodes=False):
     return found
 
 
-def users_named(get, text):
+def users_named(get: Get, text: str) -> model.Snapshot:
     """Return the users whose name contains a text, a model.Snapshot.
 
     Magnum names the user of a trust after its cluster
@@ -155,7 +165,7 @@ def users_named(get, text):
     return _read(get, [_USERS_NAMED], text)
 
 
-def keypairs(get):
+def keypairs(get: Get) -> model.Snapshot:
     """Return the keypairs of the user who asks, a model.Snapshot.
 
     Those of others can only be listed for one user at a time.
@@ -169,7 +179,7 @@ def keypairs(get):
         for item in found))
 
 
-def of_management(management):
+def of_management(management: capi.ManagementCluster) -> model.Snapshot:
     """Return every object of a management cluster, a model.Snapshot.
 
     :param management: capi.ManagementCluster.
@@ -184,8 +194,10 @@ def of_management(management):
         if (one.kind, one.name) != ('ServiceAccount', 'default')))
 
 
-def _read(get, listings, user, everywhere=False):
-    things, unread = set(), {}
+def _read(get: Get, listings: collections.abc.Iterable[_Listing], user: str,
+          everywhere: bool = False) -> model.Snapshot:
+    things: set[model.Thing] = set()
+    unread: dict[str, str] = {}
     for listing in listings:
         path = listing.path.format(user=user)
         if everywhere and listing.everywhere:
@@ -207,7 +219,7 @@ def _read(get, listings, user, everywhere=False):
     return model.Snapshot(frozenset(things), unread)
 
 
-def _is_neutrons(kind, item) -> bool:
+def _is_neutrons(kind: str, item: json_types.Object) -> bool:
     """Whether it is the group that Neutron creates for every project.
 
     It is created when the project's groups are first listed, and cannot be
@@ -216,7 +228,7 @@ def _is_neutrons(kind, item) -> bool:
     return kind == model.SECURITY_GROUP and item.get('name') == 'default'
 
 
-def _is_going(item) -> bool:
+def _is_going(item: json_types.Object) -> bool:
     """Whether Cinder or Octavia is deleting it, as it was asked to.
 
     A backend of Cinder may overwrite a volume for minutes, long after its
@@ -226,7 +238,7 @@ def _is_going(item) -> bool:
             or item.get('provisioning_status') == 'PENDING_DELETE')
 
 
-def _about(item) -> str:
+def _about(item: json_types.Object) -> str:
     """The other texts of a thing.
 
     A volume of Cinder's CSI driver, for example, has the name of its cluster
@@ -239,7 +251,8 @@ def _about(item) -> str:
         *map(str, (item.get('metadata') or {}).values()))))
 
 
-def _items(get, listing, path):
+def _items(get: Get, listing: _Listing, path: str
+           ) -> collections.abc.Iterator[json_types.Object]:
     """Yield all things of a kind.
 
     An operator may allow fewer than PAGE per answer (max_limit of Magnum and
@@ -249,7 +262,8 @@ def _items(get, listing, path):
     if not listing.paged:
         yield from get(listing.service, path)[listing.key]
         return
-    listed, refusals = [], 0
+    listed: list[str] = []
+    refusals = 0
     while True:
         try:
             page = get(listing.service, _after(listing, path, listed))[
@@ -269,7 +283,8 @@ def _items(get, listing, path):
         listed += idents
 
 
-def _after(listing, path, listed):
+def _after(listing: _Listing, path: str, listed: collections.abc.Sequence[str]
+           ) -> str:
     """The path of the things that follow those that are listed."""
     query = []
     if listing.paged != MARKER:

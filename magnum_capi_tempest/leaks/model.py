@@ -3,6 +3,7 @@
 """Things in a cloud: what tests created, and what they left behind. Pure.
 """
 
+import collections.abc
 import dataclasses
 import shlex
 import typing
@@ -80,7 +81,7 @@ class Thing:
         return (f'{command} --namespace {shlex.quote(namespace)} '
                 f'{shlex.quote(kind)} {shlex.quote(name)}')
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.name in ('', self.ident):
             return f'{self.kind} {self.ident}'
         return f'{self.kind} {self.name} ({self.ident})'
@@ -97,7 +98,7 @@ class Snapshot:
     things: frozenset[Thing] = frozenset()
     unread: typing.Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def union(self, other):
+    def union(self, other: 'Snapshot') -> 'Snapshot':
         """Return what both contain."""
         return Snapshot(self.things | other.things,
                         {**self.unread, **other.unread})
@@ -122,7 +123,7 @@ class Made:
     user: str = ''
     stack_id: str = ''
 
-    def words(self):
+    def words(self) -> tuple[str, ...]:
         """Return what other things may be named after: its ids and name."""
         found = [self.ident, self.stack_id]
         if len(self.name) >= _TELLING:
@@ -146,7 +147,7 @@ class Leak:
     test: str
     owner: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (f'{self.thing}, owner: {self.owner}, left by: '
                 f'{self.test or "unknown, no test recorded it"}')
 
@@ -182,7 +183,7 @@ class Left:
             self.leaks, key=lambda leak: (
                 list(_REMOVALS).index(leak.thing.kind), leak))]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = []
         if self.leaks:
             lines += [
@@ -199,5 +200,6 @@ class Left:
         return '\n'.join([*lines, 'Leaks: none'] if self.clean else lines)
 
 
-def _indented(lines):
+def _indented(lines: collections.abc.Iterable[object]
+              ) -> collections.abc.Iterator[str]:
     return (f'  {line}' for line in lines)

@@ -18,7 +18,7 @@ from magnum_capi_tempest.leaks import model
 FILE = 'made.jsonl'
 
 
-def append(folder, made):
+def append(folder: pathlib.Path | str, made: model.Made) -> None:
     """Append a model.Made.
 
     :param folder: of artefacts.
@@ -33,7 +33,7 @@ def append(folder, made):
         os.close(handle)
 
 
-def read(folder):
+def read(folder: pathlib.Path | str) -> list[model.Made]:
     """Return the list of model.Made of a run; empty if there is no record."""
     try:
         lines = (pathlib.Path(folder) / FILE).read_text().splitlines()

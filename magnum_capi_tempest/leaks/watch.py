@@ -8,9 +8,11 @@ For a cluster, they include what its driver creates: application credentials,
 trusts with their users, objects of the management cluster.
 """
 
+import collections.abc
 import dataclasses
 import logging
 import time
+import typing
 
 from magnum_capi import errors
 from magnum_capi import waiting
@@ -35,14 +37,15 @@ class LeakFound(errors.MagnumCapiError):
     :param leaks: sorted list of model.Leak.
     """
 
-    def __init__(self, found, elapsed):
+    def __init__(self, found: collections.abc.Sequence[model.Leak],
+                 elapsed: float | None) -> None:
         super().__init__(
             f'{len(found)} left behind after the cleanup', elapsed=elapsed,
             last_seen=''.join(f'\n  {leak}' for leak in found))
         self.leaks = found
 
 
-def record(folder, made):
+def record(folder: str, made: model.Made) -> None:
     """Record a model.Made in a folder of artefacts; empty: nowhere."""
     if folder:
         try:
@@ -64,9 +67,12 @@ class Watch:
         there is none.
     """
 
-    def __init__(self, get, *, user, project, test, management=None,
-                 admin_get=None, real_nodes=False, shared=False,
-                 folder='', timeout=COLLECTED, clock=time):
+    def __init__(self, get: listing.Get, *, user: str, project: str, test: str,
+                 management: capi.ManagementCluster | None = None,
+                 admin_get: listing.Get | None = None,
+                 real_nodes: bool = False, shared: bool = False,
+                 folder: str = '', timeout: float = COLLECTED,
+                 clock: waiting.Clock = time) -> None:
         self._get = get
         self._admin_get = admin_get
         self._management = management
@@ -78,14 +84,14 @@ class Watch:
         self.user = user
         self.project = project
         self.test = test
-        self.made = {}
+        self.made: dict[tuple[str, str], model.Made] = {}
         #: Created by the tests of a class, which then are the owners.
-        self.known = {}
+        self.known: dict[tuple[str, str], model.Made] = {}
         #: Created by the class of this test, and deleted with the class.
-        self.held = {}
-        self._before = None
+        self.held: dict[tuple[str, str], model.Made] = {}
+        self._before: model.Snapshot | None = None
 
-    def look_at_cloud(self):
+    def look_at_cloud(self) -> set[model.Thing]:
         """Return the things that the cloud has for this user, a set.
 
         Also those of services without which machines can be in memory.
@@ -95,12 +101,13 @@ class Watch:
             self._get, self.user, self.project,
             {*model.REAL, model.CREDENTIAL, model.TRUST}).things)
 
-    def begin(self):
+    def begin(self) -> None:
         """Record what exists, once; anything that appears later must go."""
         if self._before is None:
             self._before = self._look()
 
-    def add(self, kind, ident, name, who=None):
+    def add(self, kind: str, ident: str, name: str, who: typing.Any = None
+            ) -> None:
         """Remember something that was created.
 
         :param who: credentials of its owner, if that is another user: it is
@@ -114,10 +121,10 @@ class Watch:
             self.made[kind, ident] = made
         record(self._folder, made)
 
-    def clusters(self):
+    def clusters(self) -> list[model.Made]:
         return [m for m in self.made.values() if m.kind == model.CLUSTER]
 
-    def check(self, stacks):
+    def check(self, stacks: collections.abc.Mapping[str, str]) -> None:
         """Wait until everything is gone.
 
         If Magnum still has a cluster, there is no point in waiting: its
@@ -137,7 +144,8 @@ class Watch:
         except errors.WaitFailed as e:
             raise LeakFound(e.state, e.elapsed) from None
 
-    def _look(self, kinds=None):
+    def _look(self, kinds: collections.abc.Set[str] | None = None
+              ) -> model.Snapshot:
         found = listing.of_user(self._get, self.user, self.project,
                                 kinds or self._kinds)
         for kind, why in found.unread.items():
@@ -145,7 +153,8 @@ class Watch:
                         kind, why)
         return found
 
-    def _left(self, stacks):
+    def _left(self, stacks: collections.abc.Mapping[str, str]
+              ) -> list[model.Leak]:
         own = tuple(self.made.values())
         if self._before is None:
             after = self._look({m.kind for m in own})
@@ -166,7 +175,8 @@ class Watch:
             found += self._objects(stacks)
         return sorted(found)
 
-    def _undeleted_cluster(self, left):
+    def _undeleted_cluster(
+            self, left: collections.abc.Sequence[model.Leak]) -> str | None:
         """Return which cluster still exists, in words, or None."""
         for leak in left:
             thing = leak.thing
@@ -175,9 +185,10 @@ class Watch:
                 return f'{thing} was not deleted'
         return None
 
-    def _objects(self, stacks):
+    def _objects(self, stacks: collections.abc.Mapping[str, str]
+                 ) -> list[model.Leak]:
         try:
-            objects = self._management.bodies()
+            objects = self._management.bodies() if self._management else []
         except errors.MagnumCapiError as e:
             return [model.Leak(
                 model.Thing(model.OBJECT, 'an unknown number, as it cannot be '

@@ -9,8 +9,10 @@ starts, so there is no file to copy; these are ours, with the same group,
 version, names and status, and do not validate the rest.
 """
 
+from magnum_capi_tempest import json_types
 
-def _crd(kind, plural):
+
+def _crd(kind: str, plural: str) -> json_types.Object:
     group = 'addons.stackhpc.com'
     columns = (('Cluster', '.spec.clusterName'), ('Phase', '.status.phase'))
     return {

@@ -9,6 +9,7 @@ written to the etcd of later ones before their API server starts.
 """
 
 import base64
+import collections.abc
 import datetime
 import hashlib
 import json
@@ -16,6 +17,9 @@ import pathlib
 import uuid
 
 from magnum_capi import errors
+from magnum_capi import progress
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest import paths
 
@@ -30,7 +34,8 @@ PREFIX = '/registry/apiextensions.k8s.io/customresourcedefinitions/'
 _END = f'{PREFIX[:-1]}0'
 
 
-def path(crds, apiserver) -> pathlib.Path:
+def path(crds: collections.abc.Sequence[json_types.Object],
+         apiserver: pathlib.Path) -> pathlib.Path:
     """Where the cache keeps these CRDs, if it does.
 
     :param crds: as they were created, but for a cluster's address and
@@ -42,7 +47,7 @@ def path(crds, apiserver) -> pathlib.Path:
             / f'stored-{hashlib.sha256(made_of).hexdigest()[:12]}.json')
 
 
-def any_in(etcd) -> bool:
+def any_in(etcd: kube.Client) -> bool:
     """Whether a cluster has CRDs.
 
     :param etcd: :class:`.kube.Endpoint` with a client certificate, here and
@@ -52,7 +57,8 @@ def any_in(etcd) -> bool:
     return bool(_range(etcd, count_only=True).get('count'))
 
 
-def save(etcd, target, progress):
+def save(etcd: kube.Client, target: pathlib.Path, progress: progress.Progress
+         ) -> None:
     """Keep the CRDs of a cluster in the cache.
 
     Neither its address and authority, nor what tells one CRD from another of
@@ -76,7 +82,9 @@ def save(etcd, target, progress):
         progress.info(f'The CRDs cannot be kept for later: {e}')
 
 
-def restore(etcd, source, aimed, progress) -> bool:
+def restore(etcd: kube.Client, source: pathlib.Path,
+            aimed: collections.abc.Sequence[json_types.Object],
+            progress: progress.Progress) -> bool:
     """Write CRDs from the cache to an etcd that has none.
 
     :param source: see :func:`path`.
@@ -107,10 +115,10 @@ def restore(etcd, source, aimed, progress) -> bool:
     return True
 
 
-def _range(etcd, **how):
+def _range(etcd: kube.Client, **how: bool) -> json_types.Object:
     return etcd.ask('POST', '/v3/kv/range', {
         'key': _encoded(PREFIX), 'range_end': _encoded(_END), **how})
 
 
-def _encoded(text):
+def _encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()

@@ -5,11 +5,13 @@ Reads their observed state in one request and compares it with the desired
 state; everything but the request is pure.
 """
 
+import collections.abc
 import dataclasses
 import re
 import time
 
 from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 #: Label of the Deployments of Cluster API's providers, see
@@ -38,7 +40,7 @@ class Deployment:
     reason: str = ''
     stand_in: bool = False
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.namespace}/{self.name}'
 
     @property
@@ -51,14 +53,15 @@ class Deployment:
         return None
 
 
-def version(image) -> tuple[int, int, int] | None:
+def version(image: str) -> tuple[int, int, int] | None:
     """The version in the tag of an image, None if there is none."""
     tag = image.partition('@')[0].rpartition('/')[2].partition(':')[2]
     match = re.match(r'v?(\d+)\.(\d+)\.(\d+)', tag)
-    return tuple(map(int, match.groups())) if match else None
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
-def parse(items) -> list[Deployment]:
+def parse(items: collections.abc.Sequence[json_types.Object]
+          ) -> list[Deployment]:
     """Read the ``items`` of a DeploymentList."""
     found = []
     for o in items:
@@ -79,7 +82,7 @@ def parse(items) -> list[Deployment]:
     return found
 
 
-def read(api) -> list[Deployment]:
+def read(api: kube.Client) -> list[Deployment]:
     """All Deployments of a cluster.
 
     :param api: :class:`..kubeclient.kube.Client`.
@@ -88,7 +91,9 @@ def read(api) -> list[Deployment]:
     return parse((api.get(_PATH) or {}).get('items', ()))
 
 
-def wait(api, wanted, timeout, note, clock=time):
+def wait(api: kube.Client, wanted: collections.abc.Iterable[tuple[str, str]],
+         timeout: float, note: collections.abc.Callable[[str], None],
+         clock: waiting.Clock = time) -> None:
     """Wait until Deployments are available.
 
     :param wanted: (namespace, name) pairs.
@@ -97,7 +102,7 @@ def wait(api, wanted, timeout, note, clock=time):
     :raises WaitTimeout: names those that are not available, and why.
     :raises KubeError: the cluster denies access.
     """
-    def poll():
+    def poll() -> dict[str, str]:
         try:
             found = read(api)
         except kube.KubeError as e:
@@ -112,7 +117,7 @@ def wait(api, wanted, timeout, note, clock=time):
             note(', '.join(sorted(missing)))
         return missing
 
-    def describe(missing):
+    def describe(missing: dict[str, str]) -> str:
         spaces = sorted({name.split('/')[0] for name in missing})
         return '; '.join([f'{name}: {why}' for name, why
                           in sorted(missing.items())]
@@ -125,7 +130,9 @@ def wait(api, wanted, timeout, note, clock=time):
         pace=waiting.Pace(0.2, 1.3, 2), clock=clock)
 
 
-def unavailable(wanted, there) -> dict[str, str]:
+def unavailable(wanted: collections.abc.Iterable[tuple[str, str]],
+                there: collections.abc.Mapping[tuple[str, str], Deployment]
+                ) -> dict[str, str]:
     """The wanted Deployments that are not available, with reasons; pure.
 
     :param there: (namespace, name) -> Deployment.
@@ -140,7 +147,7 @@ def unavailable(wanted, there) -> dict[str, str]:
     return found
 
 
-def waiting_pods(items) -> str:
+def waiting_pods(items: collections.abc.Sequence[json_types.Object]) -> str:
     """Why pods do not run, in Kubernetes' words; pure."""
     found = []
     for pod in items:
@@ -159,7 +166,7 @@ def waiting_pods(items) -> str:
     return ', '.join(found) or 'none waits'
 
 
-def _pods(api, namespace):
+def _pods(api: kube.Client, namespace: str) -> str:
     try:
         listed = api.get(f'/api/v1/namespaces/{namespace}/pods') or {}
     except kube.KubeError as e:
@@ -167,9 +174,9 @@ def _pods(api, namespace):
     return waiting_pods(listed.get('items', ()))
 
 
-def _reason(status):
+def _reason(status: json_types.Object) -> str:
     for condition in status.get('conditions') or ():
         if condition['type'] == 'Available' \
                 and condition['status'] != 'True':
-            return condition.get('message', 'not available')
+            return str(condition.get('message', 'not available'))
     return 'being rolled out'

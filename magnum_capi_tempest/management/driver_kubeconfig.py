@@ -12,7 +12,8 @@ from magnum_capi_tempest.management import folder
 _KEY = 'kubeconfig_to'
 
 
-def give(directory, kubeconfig, target):
+def give(directory: pathlib.Path, kubeconfig: pathlib.Path,
+         target: pathlib.Path | None) -> None:
     """Write the copy, readable by its owner only, and record its path.
 
     :param directory: folder of the cluster.
@@ -36,10 +37,12 @@ def give(directory, kubeconfig, target):
             where=target) from e
 
 
-def take_back(directory, kubeconfig):
+def take_back(directory: pathlib.Path, kubeconfig: pathlib.Path) -> None:
     """Remove the copy, unless it belongs to another cluster by now."""
-    target = (folder.read(directory) or {}).get(_KEY)
+    recorded = (folder.read(directory) or {}).get(_KEY)
+    if not recorded:
+        return
     with contextlib.suppress(OSError, TypeError):
-        target = pathlib.Path(target)
+        target = pathlib.Path(recorded)
         if target.read_bytes() == pathlib.Path(kubeconfig).read_bytes():
             target.unlink()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder of a management cluster: its record and its lock."""
 
+import collections.abc
 import contextlib
 import fcntl
 import json
@@ -10,13 +11,14 @@ import pathlib
 from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import outfile
+from magnum_capi_tempest import json_types
 
 #: Record of what was brought up, so that the other commands, and "up" after a
 #: crash, need only the folder.
 RECORD = 'management.json'
 
 
-def read(directory) -> dict | None:
+def read(directory: pathlib.Path) -> json_types.Object | None:
     """What :func:`write` wrote, None if there is no readable record."""
     try:
         record = json.loads((pathlib.Path(directory) / RECORD).read_text())
@@ -25,7 +27,7 @@ def read(directory) -> dict | None:
     return record if isinstance(record, dict) else None
 
 
-def write(directory, record):
+def write(directory: pathlib.Path, record: json_types.Object) -> None:
     """Record what is brought up.
 
     :param record: JSON-compatible dict.
@@ -35,7 +37,7 @@ def write(directory, record):
 
 
 @contextlib.contextmanager
-def alone(directory):
+def alone(directory: pathlib.Path) -> collections.abc.Iterator[None]:
     """Let one command at a time work on a folder, and only on one of ours.
 
     The lock is on the folder itself, so that no lock file is left over.

@@ -6,6 +6,7 @@ functions. A record is written first, so that the leftovers of a killed run are
 known; it says "ready" when everything is installed.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import pathlib
@@ -13,7 +14,9 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi import progress
 from magnum_capi_tempest import dockers
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import driver_kubeconfig
@@ -41,8 +44,11 @@ class Cluster:
     stand_ins: tuple[str, ...]
 
 
-def up(directory, progress, addon_provider=False, tools=None,
-       kubeconfig_to=None, docker=None) -> Cluster:
+def up(directory: pathlib.Path, progress: progress.Progress,
+       addon_provider: bool = False,
+       tools: collections.abc.Mapping[str, pathlib.Path] | None = None,
+       kubeconfig_to: pathlib.Path | None = None, docker: str | None = None
+       ) -> Cluster:
     """Bring a cluster up, or one that exists back.
 
     A failed or interrupted first "up" removes everything.
@@ -81,13 +87,13 @@ def up(directory, progress, addon_provider=False, tools=None,
             str(d) for d in found if d.stand_in))
 
 
-def record(directory) -> dict | None:
+def record(directory: pathlib.Path) -> json_types.Object | None:
     """The record of a cluster of this backend, None if there is none."""
     found = folder.read(pathlib.Path(directory))
     return found if found and found.get('backend') == BACKEND else None
 
 
-def refuse(directory):
+def refuse(directory: pathlib.Path) -> None:
     """Make sure that a folder has no cluster of this backend.
 
     :raises UsageError: it has one.
@@ -99,7 +105,7 @@ def refuse(directory):
                                   'name another folder')
 
 
-def status(directory) -> list[tuple]:
+def status(directory: pathlib.Path) -> list[tuple[supervision.Status, bool]]:
     """A row for every Deployment, as in :func:`..standalone.status`."""
     try:
         found = deployments.read(kube.Client(
@@ -111,7 +117,7 @@ def status(directory) -> list[tuple]:
             for d in found]
 
 
-def sweep(directory, progress):
+def sweep(directory: pathlib.Path, progress: progress.Progress) -> None:
     """Stop everything of a cluster and remove its files."""
     directory = pathlib.Path(directory)
     # A killed run's minikube or clusterctl may still be running.
@@ -130,7 +136,10 @@ def sweep(directory, progress):
         file.unlink(missing_ok=True)
 
 
-def _first(directory, addon_provider, progress, tools, docker):
+def _first(directory: pathlib.Path, addon_provider: bool,
+           progress: progress.Progress,
+           tools: collections.abc.Mapping[str, pathlib.Path] | None,
+           docker: str) -> None:
     tools = tools or toolchain.ensure(TOOLS, progress)
     mine = {'backend': BACKEND, 'addon_provider': addon_provider,
             'docker': docker, 'ready': False}
@@ -143,12 +152,14 @@ def _first(directory, addon_provider, progress, tools, docker):
     folder.write(directory, {**mine, 'ready': True})
 
 
-def _machine(directory, docker, tools, progress):
+def _machine(directory: pathlib.Path, docker: str,
+             tools: collections.abc.Mapping[str, pathlib.Path] | None,
+             progress: progress.Progress) -> minikube.Minikube:
     tools = tools or toolchain.ensure(['minikube'], progress)
     return minikube.Minikube(tools['minikube'], directory, docker)
 
 
-def _healthy(directory, addon_provider):
+def _healthy(directory: pathlib.Path, addon_provider: bool) -> bool:
     """Whether nothing is left to do."""
     with contextlib.suppress(errors.MagnumCapiError):
         api = kube.Client(_kubeconfig(directory), timeout=5)
@@ -158,7 +169,8 @@ def _healthy(directory, addon_provider):
     return False
 
 
-def _same(before, addon_provider, directory):
+def _same(before: json_types.Object | None, addon_provider: bool,
+          directory: pathlib.Path) -> None:
     if before is None:
         return
     if before.get('backend') != BACKEND:
@@ -173,5 +185,5 @@ def _same(before, addon_provider, directory):
             hint='Take it down, or name another folder')
 
 
-def _kubeconfig(directory):
+def _kubeconfig(directory: pathlib.Path) -> pathlib.Path:
     return pathlib.Path(directory) / 'kubeconfig'

@@ -7,10 +7,13 @@ cluster, including those whose providers are plain processes and have no
 Deployment.
 """
 
+import collections.abc
 import concurrent.futures
 import dataclasses
+import pathlib
 
 from magnum_capi.driver.desired import cluster_api
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import deployments
@@ -44,7 +47,8 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
-def inspect(kubeconfig, addon_provider=True, kubernetes=()) -> Report:
+def inspect(kubeconfig: str | pathlib.Path, addon_provider: bool = True,
+            kubernetes: collections.abc.Sequence[str] = ()) -> Report:
     """Inspect a cluster.
 
     :param kubeconfig: path.
@@ -83,16 +87,17 @@ def inspect(kubeconfig, addon_provider=True, kubernetes=()) -> Report:
         len(kinds) - len(missing), api.server, tuple(notes))
 
 
-def version(kubeconfig) -> str:
+def version(kubeconfig: pathlib.Path) -> str:
     """The version of a cluster's API server, without "v".
 
     :raises KubeError: the cluster does not answer.
     """
     found = kube.Client(kubeconfig).ask('GET', '/version')
-    return found['gitVersion'].removeprefix('v')
+    return str(found['gitVersion']).removeprefix('v')
 
 
-def releases(found, served) -> list[str]:
+def releases(found: collections.abc.Sequence[deployments.Deployment],
+             served: collections.abc.Set[tuple[str, ...]]) -> list[str]:
     """Problems of the providers' Deployments; pure.
 
     :param found: :class:`..deployments.Deployment`, all with a provider.
@@ -103,7 +108,7 @@ def releases(found, served) -> list[str]:
     for d in found:
         if not d.available:
             problems.append(f'not running: {d.provider} ({d}): {d.reason}')
-        rule = oldest.get(d.provider)
+        rule = oldest.get(d.provider or '')
         if rule and d.version and d.version < rule.oldest:
             problems.append(
                 f'too old: {d.provider} {_text(d.version)}, '
@@ -117,7 +122,8 @@ def releases(found, served) -> list[str]:
     return problems
 
 
-def unserved(found, own, kubernetes) -> list[str]:
+def unserved(found: collections.abc.Sequence[deployments.Deployment], own: str,
+             kubernetes: collections.abc.Sequence[str]) -> list[str]:
     """Versions of Kubernetes that Cluster API does not support; pure.
 
     :param found: :class:`..deployments.Deployment`, all with a provider.
@@ -138,18 +144,20 @@ def unserved(found, own, kubernetes) -> list[str]:
         if why]
 
 
-def denied(api, permissions) -> list[requirements.Permission]:
+def denied(api: kube.Client,
+           permissions: collections.abc.Sequence[requirements.Permission]
+           ) -> list[requirements.Permission]:
     """The permissions that the API server denies (SelfSubjectAccessReview)."""
-    def allowed(permission):
+    def allowed(permission: requirements.Permission) -> bool:
         answer = api.ask('POST', _REVIEW, review(permission))
-        return answer['status'].get('allowed', False)
+        return bool(answer['status'].get('allowed', False))
 
     with concurrent.futures.ThreadPoolExecutor(client.CONNECTIONS) as pool:
         answers = list(pool.map(allowed, permissions))
     return [p for p, yes in zip(permissions, answers) if not yes]
 
 
-def review(permission) -> dict:
+def review(permission: requirements.Permission) -> json_types.Object:
     """A review that asks for a permission in all namespaces."""
     return {'apiVersion': 'authorization.k8s.io/v1',
             'kind': 'SelfSubjectAccessReview',
@@ -158,7 +166,7 @@ def review(permission) -> dict:
                 'resource': permission.resource}}}
 
 
-def line(deployment) -> str:
+def line(deployment: deployments.Deployment) -> str:
     """A line on one provider."""
     version = deployment.version
     served = version and deployment.provider == _CORE and (
@@ -169,7 +177,9 @@ def line(deployment) -> str:
                 f', for Kubernetes {served}' if served else ''))
 
 
-def _uneven(versions):
+def _uneven(
+        versions: collections.abc.Mapping[
+            str | None, tuple[int, ...] | None]) -> list[str]:
     """Find kubeadm providers of another release than Cluster API's.
 
     Upstream only tests equal releases (docs/book/src/reference/versions.md,
@@ -185,5 +195,5 @@ def _uneven(versions):
             and version and version[:2] != core[:2]]
 
 
-def _text(version):
+def _text(version: collections.abc.Sequence[int]) -> str:
     return 'v' + '.'.join(map(str, version))

@@ -5,9 +5,12 @@ The manifests are those of the projects' releases. Where these cannot be had,
 a folder has them, see :data:`OFFLINE`.
 """
 
+import collections.abc
 import os
+import pathlib
 
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import providers
@@ -32,7 +35,10 @@ _VARIABLES = {'CLUSTER_TOPOLOGY': 'true', 'EXP_MACHINE_POOL': 'true',
               'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
 
 
-def install(kubeconfig, addon_provider, tools, progress, env):
+def install(kubeconfig: str | pathlib.Path, addon_provider: bool,
+            tools: collections.abc.Mapping[str, pathlib.Path],
+            progress: progress.Progress, env: collections.abc.Mapping[str, str]
+            ) -> None:
     """Install everything into a new cluster, and wait until it runs.
 
     :param addon_provider: whether to install the addon provider.
@@ -67,7 +73,8 @@ def install(kubeconfig, addon_provider, tools, progress, env):
     wait(kubeconfig, addon_provider, progress)
 
 
-def wait(kubeconfig, addon_provider, progress):
+def wait(kubeconfig: str | pathlib.Path, addon_provider: bool,
+         progress: progress.Progress) -> None:
     """Wait until all providers run.
 
     :raises WaitTimeout: names those that do not, and why.
@@ -77,7 +84,7 @@ def wait(kubeconfig, addon_provider, progress):
                          TIMEOUT, note)
 
 
-def wanted(addon_provider) -> list[tuple[str, str]]:
+def wanted(addon_provider: bool) -> list[tuple[str, str]]:
     """(namespace, name) of the Deployments that must run; pure."""
     more = [providers.ADDON_DEPLOYMENT] if addon_provider else []
     return [*providers.DEPLOYMENTS, *more]

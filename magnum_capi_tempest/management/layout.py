@@ -51,7 +51,7 @@ class Layout:
         """All ports, by listener."""
         return {name: self.port(name) for name in OFFSETS}
 
-    def url(self, listener: str, scheme='https') -> str:
+    def url(self, listener: str, scheme: str = 'https') -> str:
         return f'{scheme}://{self.address}:{self.port(listener)}'
 
     @property

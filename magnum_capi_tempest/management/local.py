@@ -7,6 +7,7 @@ which is explained in its own module.
 """
 
 import base64
+import collections.abc
 import contextlib
 import json
 import pathlib
@@ -14,19 +15,24 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi import progress
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import definitions
+from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import programs
+from magnum_capi_tempest import supervision
 
 #: Programs that the toolchain has to provide.
 TOOLS = (*programs.NAMES, 'kubectl')
 
 
-def tools(openstack=False, containers=False) -> tuple[str, ...]:
+def tools(
+        openstack: bool = False, containers: bool = False) -> tuple[str, ...]:
     """Programs that the toolchain has to provide.
 
     :param openstack: whether the machines are an OpenStack cloud's.
@@ -56,9 +62,13 @@ class Processes:
         used. Needs the program "capo".
     """
 
-    def __init__(self, layout, programs, behaviours=None, lock=None,
-                 docker_host=None, rate_limiting=False,
-                 endpoint_network=None):
+    def __init__(self, layout: layout.Layout,
+                 programs: collections.abc.Mapping[str, pathlib.Path],
+                 behaviours: collections.abc.Mapping[str, object]
+                 | None = None,
+                 lock: pathlib.Path | None = None,
+                 docker_host: str | None = None, rate_limiting: bool = False,
+                 endpoint_network: str | None = None) -> None:
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
@@ -77,14 +87,14 @@ class Processes:
         """The administrator's kubeconfig."""
         return self.layout.kubeconfig
 
-    def client(self, timeout=30) -> kube.Endpoint:
+    def client(self, timeout: float = 30) -> kube.Endpoint:
         """A client with the administrator's certificate."""
         folder = self.layout.pki
         return kube.Endpoint(
             self.layout.url('kube-apiserver'), folder / 'ca.crt',
             (folder / 'admin.crt', folder / 'admin.key'), timeout=timeout)
 
-    def programs(self) -> list:
+    def programs(self) -> list[supervision.Program]:
         """All :class:`..supervision.Program` objects, in starting order."""
         layout, paths = self.layout, self._paths
         return [
@@ -97,7 +107,8 @@ class Processes:
             *([programs.capo(layout, paths[programs.OPENSTACK])]
               if self._endpoint_network else ())]
 
-    def up(self, supervisor, progress, timeout=120):
+    def up(self, supervisor: supervision.Supervisor,
+           progress: progress.Progress, timeout: float = 120) -> None:
         """Bring the cluster up, or its missing parts.
 
         Ready for ``helm install`` when it returns. It does not change a
@@ -142,11 +153,11 @@ class Processes:
             supervisor.launch(wanted[2:], timeout, progress)
             client.put_all(admin, self._admission(objects))
 
-    def remove(self):
+    def remove(self) -> None:
         """Remove all its files. Its programs must have ended."""
         remove(self.layout)
 
-    def _prepare(self, supervisor):
+    def _prepare(self, supervisor: supervision.Supervisor) -> None:
         layout = self.layout
         layout.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not pki.usable(layout.pki, layout.address):
@@ -164,7 +175,9 @@ class Processes:
             if supervisor.running():
                 supervisor.stop('capi')
 
-    def _complete(self, supervisor, wanted, objects):
+    def _complete(self, supervisor: supervision.Supervisor,
+                  wanted: collections.abc.Sequence[supervision.Program],
+                  objects: manifests.Objects) -> bool:
         """Whether nothing is left to do."""
         if not supervisor.running() or not all(map(supervisor.ready, wanted)):
             return False
@@ -173,10 +186,11 @@ class Processes:
         admission = self._admission(objects)
         paths = {client.collection(o) for o in admission}
         there = {name for path in paths
-                 for name in manifests.names(admin.get(path)['items'])}
+                 for name in manifests.names(admin.ask('GET', path)['items'])}
         return there.issuperset(manifests.names(admission))
 
-    def _stop_controllers_of_dead_api(self, supervisor):
+    def _stop_controllers_of_dead_api(
+            self, supervisor: supervision.Supervisor) -> None:
         """Make controllers restart along with a new API server.
 
         After an outage their watches recover one by one, up to 30 s apart. A
@@ -190,14 +204,16 @@ class Processes:
         if not _running(supervisor).issuperset(programs.NAMES[:2]):
             supervisor.stop(*self._names()[2:])
 
-    def _check_ports(self, supervisor, wanted):
+    def _check_ports(
+            self, supervisor: supervision.Supervisor,
+            wanted: collections.abc.Sequence[supervision.Program]) -> None:
         running = _running(supervisor)
         network.require_free(self.layout.address, [
             port for p in wanted if p.name not in running
             for _, port in p.listens])
 
     @contextlib.contextmanager
-    def _network_conflict(self):
+    def _network_conflict(self) -> collections.abc.Iterator[None]:
         """Explain the failure of flock(1), which prints nothing."""
         try:
             yield
@@ -209,24 +225,26 @@ class Processes:
                     hint='Start again to use another network') from e
             raise
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return [*programs.NAMES, *([programs.OPENSTACK]
                                    if self._endpoint_network else ())]
 
-    def _admission(self, objects):
+    def _admission(
+            self, objects: manifests.Objects) -> list[json_types.Object]:
         """What refuses objects: webhooks, and policies in their place."""
         return self._aimed(objects['webhooks']) + (
             self._aimed(objects['openstack_webhooks'], 'capo-webhook')
             if self._endpoint_network else manifests.immutability())
 
-    def _aimed(self, objects, listener='capi-webhook'):
+    def _aimed(self, objects: collections.abc.Sequence[json_types.Object],
+               listener: str = 'capi-webhook') -> list[json_types.Object]:
         url = self.layout.url(listener)
         ca = base64.b64encode(
             (self.layout.pki / 'ca.crt').read_bytes()).decode()
         return [manifests.aim(o, url, ca) for o in objects]
 
 
-def hold(lock) -> tuple:
+def hold(lock: pathlib.Path | None) -> tuple[str, ...]:
     """Start of the command line of the program that holds a network's lock.
 
     :param lock: None: nothing else uses the address.
@@ -241,7 +259,7 @@ def hold(lock) -> tuple:
     return programs.holding(flock, lock)
 
 
-def remove(layout):
+def remove(layout: layout.Layout) -> None:
     """Remove the files of a management cluster; stops no program."""
     for folder in (layout.pki, layout.etcd):
         shutil.rmtree(folder, ignore_errors=True)
@@ -249,13 +267,13 @@ def remove(layout):
         file.unlink(missing_ok=True)
 
 
-def _running(supervisor):
+def _running(supervisor: supervision.Supervisor) -> set[str]:
     if not supervisor.running():
         return set()
     return {s.name for s in supervisor.status() if s.state == 'RUNNING'}
 
 
-def _write(path, content) -> bool:
+def _write(path: pathlib.Path, content: bytes) -> bool:
     """Write a private file; returns False if its content was the same."""
     with contextlib.suppress(FileNotFoundError):
         if path.read_bytes() == content:

@@ -10,19 +10,26 @@ rendered objects do not depend on the address of a cluster and are cached
 webhook server.
 """
 
+import collections.abc
 import copy
 import hashlib
 import json
 import pathlib
+import typing
 
 import yaml
 
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.management import addons
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import go
+
+#: Objects that one request after the other creates, by their purpose.
+Objects: typing.TypeAlias = dict[str, list[json_types.Object]]
 
 CLUSTER_API = ('sigs.k8s.io/cluster-api', 'v1.14.0')
 TEST = ('sigs.k8s.io/cluster-api/test', 'v1.14.0')
@@ -97,8 +104,9 @@ _WEBHOOKS = ('MutatingWebhookConfiguration',
 _INJECT = 'cert-manager.io/inject-ca-from'
 
 
-def load(kubectl, progress, directory=None, docker=False,
-         openstack=False) -> dict:
+def load(kubectl: str | pathlib.Path, progress: progress.Progress,
+         directory: pathlib.Path | None = None, docker: bool = False,
+         openstack: bool = False) -> Objects:
     """The rendered objects, from the cache if possible.
 
     :param kubectl: path of the program, for ``kubectl kustomize``.
@@ -112,7 +120,8 @@ def load(kubectl, progress, directory=None, docker=False,
     directory = directory or paths.cache() / 'manifests'
     cached = pathlib.Path(directory) / f'{_key(docker, openstack)}.json'
     try:
-        return kept(cached)
+        found: Objects = kept(cached)
+        return found
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as e:
@@ -124,7 +133,7 @@ def load(kubectl, progress, directory=None, docker=False,
     return rendered
 
 
-def keep(target, objects):
+def keep(target: pathlib.Path, objects: object) -> None:
     """Write a file of the cache, whose first line is the rest's SHA-256.
 
     :raises EnvironmentProblem: it cannot be written.
@@ -133,7 +142,7 @@ def keep(target, objects):
     outfile.write_private(target, _digest(body) + b'\n' + body)
 
 
-def kept(source):
+def kept(source: pathlib.Path) -> typing.Any:
     """Read a file of :func:`keep`.
 
     :raises OSError: it cannot be read; FileNotFoundError: there is none.
@@ -145,7 +154,8 @@ def kept(source):
     return json.loads(body)
 
 
-def render(kubectl, docker=False, openstack=False) -> dict:
+def render(kubectl: str | pathlib.Path, docker: bool = False,
+           openstack: bool = False) -> Objects:
     """Render the objects from the modules' sources, see :func:`load`."""
     objects = []
     sources = go.module_directory(*CLUSTER_API)
@@ -173,12 +183,12 @@ def render(kubectl, docker=False, openstack=False) -> dict:
     return found | more
 
 
-def select(objects) -> dict:
+def select(objects: collections.abc.Sequence[json_types.Object]) -> Objects:
     """Keep CRDs and webhook configurations, without cert-manager's annotation.
 
     :returns: ``{'crds': [dict], 'webhooks': [dict]}``.
     """
-    found = {'crds': [], 'webhooks': []}
+    found: Objects = {'crds': [], 'webhooks': []}
     for o in objects:
         if o['kind'] == _CRD:
             found['crds'].append(_without_injection(o))
@@ -187,7 +197,8 @@ def select(objects) -> dict:
     return found
 
 
-def served(objects, resources) -> list[dict]:
+def served(objects: collections.abc.Sequence[json_types.Object],
+           resources: collections.abc.Set[str]) -> list[json_types.Object]:
     """CRDs and webhook configurations of these resources only.
 
     :param resources: plurals, without a group.
@@ -197,13 +208,13 @@ def served(objects, resources) -> list[dict]:
         if o['kind'] == _CRD and o['spec']['names']['plural'] in resources:
             kept.append(o)
         elif o['kind'] in _WEBHOOKS:
-            hooks = [w for w in o['webhooks'] if resources.issuperset(
-                r for rule in w['rules'] for r in rule['resources'])]
+            hooks = [w for w in o['webhooks'] if resources >= {
+                r for rule in w['rules'] for r in rule['resources']}]
             kept += [{**o, 'webhooks': hooks}] if hooks else []
     return kept
 
 
-def immutability() -> list[dict]:
+def immutability() -> list[json_types.Object]:
     """Policies by which the API refuses what the OpenStack provider would.
 
     For management clusters in which that provider does not run.
@@ -217,7 +228,8 @@ def immutability() -> list[dict]:
         for o in _policy(plural, rule, message)]
 
 
-def _policy(plural, rule, message):
+def _policy(plural: str, rule: str, message: str
+            ) -> collections.abc.Iterator[json_types.Object]:
     name = f'{plural}.sandbox.magnum-capi'
     for kind, spec in (
             ('ValidatingAdmissionPolicy', {
@@ -233,14 +245,16 @@ def _policy(plural, rule, message):
                'metadata': {'name': name}, 'spec': spec}
 
 
-def labelled(o, labels) -> dict:
+def labelled(o: json_types.Object, labels: collections.abc.Mapping[str, str]
+             ) -> json_types.Object:
     """A copy of the object with more labels."""
     metadata = o['metadata']
     return {**o, 'metadata': {
         **metadata, 'labels': {**metadata.get('labels', {}), **labels}}}
 
 
-def aim(o, base_url, ca_bundle) -> dict:
+def aim(o: json_types.Object, base_url: str, ca_bundle: str
+        ) -> json_types.Object:
     """A copy whose webhooks point at ``base_url`` instead of a Service.
 
     :param o: CRD or webhook configuration.
@@ -261,12 +275,12 @@ def aim(o, base_url, ca_bundle) -> dict:
     return o
 
 
-def names(objects) -> list[str]:
+def names(objects: collections.abc.Sequence[json_types.Object]) -> list[str]:
     """metadata.name of each."""
     return [o['metadata']['name'] for o in objects]
 
 
-def _without_injection(o):
+def _without_injection(o: json_types.Object) -> json_types.Object:
     annotations = o['metadata'].get('annotations', {})
     if _INJECT not in annotations:
         return o
@@ -274,7 +288,7 @@ def _without_injection(o):
     return {**o, 'metadata': {**o['metadata'], 'annotations': kept}}
 
 
-def _key(docker, openstack):
+def _key(docker: bool, openstack: bool) -> str:
     made_of = [FORMAT, CLUSTER_API, OPENSTACK, TREES, addons.CRDS]
     if docker:
         made_of += [TEST, DOCKER, sorted(DOCKER_RESOURCES)]
@@ -285,18 +299,19 @@ def _key(docker, openstack):
             f'{hashlib.sha256(text).hexdigest()[:8]}')
 
 
-def _digest(body):
+def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
 
 
-def _kustomize(kubectl, tree):
+def _kustomize(kubectl: str | pathlib.Path, tree: str | pathlib.Path
+               ) -> list[json_types.Object]:
     return _parse(processes.run(
         [kubectl, 'kustomize', tree], timeout=120,
         hint='The Go module may be damaged: remove the folder of modules, '
              'which "go env GOMODCACHE" names'))
 
 
-def _parse(text):
+def _parse(text: str) -> list[json_types.Object]:
     # The C parser is ten times faster; wheels of PyYAML have it.
     loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
     return [o for o in yaml.load_all(text, loader) if o]

@@ -44,7 +44,8 @@ class Minikube:
     :param docker: its Docker, as in DOCKER_HOST.
     """
 
-    def __init__(self, program, directory, docker):
+    def __init__(self, program: pathlib.Path, directory: pathlib.Path,
+                 docker: str) -> None:
         self._program = program
         self._directory = pathlib.Path(directory)
         self._docker = docker
@@ -59,7 +60,7 @@ class Minikube:
     def kubeconfig(self) -> pathlib.Path:
         return self._directory / 'kubeconfig'
 
-    def start(self):
+    def start(self) -> None:
         """Start the machine and Kubernetes, unless they run.
 
         :raises CommandFailed: the start failed.
@@ -67,11 +68,11 @@ class Minikube:
         self._run(*_START, timeout=START)
         self.kubeconfig.chmod(0o600)
 
-    def delete(self):
+    def delete(self) -> None:
         """Remove the machine, its volume and its network."""
         self._run('delete', timeout=DELETE)
 
-    def _run(self, *args, timeout):
+    def _run(self, *args: str, timeout: float) -> None:
         # It leaves locks and logs in the folder of temporary files.
         scratch = self._directory / 'tmp'
         scratch.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ are found by listening sockets on any address of the network: each cluster of a
 run has its own address.
 """
 
+import collections.abc
 import dataclasses
 import errno
 import fcntl
@@ -52,20 +53,22 @@ class Network:
     def cidr(self) -> str:
         return f'{self.prefix}.0.0/16'
 
-    def release(self):
+    def release(self) -> None:
         """Release our lock; other holders keep the network."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def __enter__(self):
+    def __enter__(self) -> 'Network':
         return self
 
-    def __exit__(self, *exc_info):
+    def __exit__(self, *exc_info: object) -> None:
         self.release()
 
 
-def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
+def allocate(ports: collections.abc.Iterable[int],
+             lock_directory: pathlib.Path,
+             numbers: collections.abc.Iterable[int] = NUMBERS) -> Network:
     """Take the first free network.
 
     :param ports: port numbers that must be free on its first address.
@@ -104,7 +107,7 @@ def allocate(ports, lock_directory, numbers=NUMBERS) -> Network:
              'ports')
 
 
-def require_free(address, ports):
+def require_free(address: str, ports: collections.abc.Iterable[int]) -> None:
     """Make sure that programs can listen on these ports.
 
     :raises EnvironmentProblem: names the first port that is taken, and the
@@ -118,7 +121,7 @@ def require_free(address, ports):
             hint='Stop that program or use other ports')
 
 
-def taken(lock) -> bool:
+def taken(lock: pathlib.Path) -> bool:
     """Whether this lock is held exclusively."""
     with open(lock, 'rb') as f:
         try:
@@ -128,7 +131,7 @@ def taken(lock) -> bool:
         return False
 
 
-def _hold(path):
+def _hold(path: pathlib.Path) -> int | None:
     """A descriptor with a shared lock on ``path``, None if it is locked.
 
     flock(2) does not convert a lock atomically: another run may get the lock
@@ -147,18 +150,20 @@ def _hold(path):
     return descriptor
 
 
-def _met(network, ports):
+def _met(network: Network, ports: collections.abc.Iterable[int]) -> str | None:
     """Why a network is not free, for a message; None if it is."""
     for found in listeners.listening():
         if found.address.startswith(f'{network.prefix}.'):
             return (f'port {found.port} of {found.address} is taken by '
                     f'{listeners.holder(found)}')
     busy = _first_busy(network.address, ports)
-    return busy and (f'port {busy} of {network.address} is taken by '
-                     f'{_holder(busy, network.address)}')
+    return None if busy is None else (
+        f'port {busy} of {network.address} is taken by '
+        f'{_holder(busy, network.address)}')
 
 
-def _first_busy(address, ports):
+def _first_busy(
+        address: str, ports: collections.abc.Iterable[int]) -> int | None:
     """The first port that cannot be bound, None when all can.
 
     :raises EnvironmentProblem: a listener on all addresses has it, so that
@@ -192,7 +197,7 @@ def _first_busy(address, ports):
     return None
 
 
-def _holder(port, address):
+def _holder(port: int, address: str) -> str:
     for found in listeners.listening():
         if found.port == port and found.address == address:
             return listeners.holder(found)

@@ -18,6 +18,7 @@ Files of a management cluster, below one folder (mode 0700, files 0600)::
     *.kubeconfig                one for every name of CLIENTS
 """
 
+import collections.abc
 import datetime
 import ipaddress
 import pathlib
@@ -50,8 +51,9 @@ _NAMES = ('localhost', 'kubernetes', 'kubernetes.default',
 _NO_SERVER = ('client.invalid',)
 
 
-def pair(authority: trustme.CA, common_name, addresses=(),
-         organization=None) -> tuple[bytes, bytes]:
+def pair(authority: trustme.CA, common_name: str,
+         addresses: collections.abc.Sequence[str] = (),
+         organization: str | None = None) -> tuple[bytes, bytes]:
     """A certificate and its key in PEM, for a server, a client or both.
 
     :param addresses: host names and IP addresses of a server.
@@ -67,7 +69,7 @@ def pair(authority: trustme.CA, common_name, addresses=(),
     return made.cert_chain_pems[0].bytes(), made.private_key_pem.bytes()
 
 
-def make(directory, address, server_url):
+def make(directory: pathlib.Path, address: str, server_url: str) -> None:
     """Write all keys, certificates and kubeconfigs, all or nothing.
 
     :param directory: folder, replaced when it exists.
@@ -93,13 +95,14 @@ def make(directory, address, server_url):
     for name, (certificate, key) in pairs.items():
         contents |= {f'{name}.crt': certificate, f'{name}.key': key}
     for name in CLIENTS:
+        certificate, key = pairs[name]
         contents[f'{name}.kubeconfig'] = yaml.safe_dump(kubeconfig.document(
-            server_url, *(pem.decode() for pem in (ca, *pairs[name])),
+            server_url, ca.decode(), certificate.decode(), key.decode(),
             name='magnum-capi')).encode()
     _write(directory, contents)
 
 
-def make_server(directory, address):
+def make_server(directory: pathlib.Path, address: str) -> None:
     """Write the certificate of a server and that of its authority, or nothing.
 
     The files are ``ca.crt``, ``server.crt`` and ``server.key``. The key of the
@@ -115,7 +118,8 @@ def make_server(directory, address):
         'server.crt': certificate, 'server.key': key})
 
 
-def _write(directory, contents):
+def _write(directory: pathlib.Path,
+           contents: collections.abc.Mapping[str, bytes]) -> None:
     scratch = directory.with_name(f'{directory.name}.new')
     for old in (scratch, directory):
         shutil.rmtree(old, ignore_errors=True)
@@ -124,7 +128,7 @@ def _write(directory, contents):
     scratch.rename(directory)
 
 
-def usable(directory, address) -> bool:
+def usable(directory: pathlib.Path, address: str) -> bool:
     """Whether there are certificates for this address, valid another day."""
     try:
         certificate = x509.load_pem_x509_certificate(

@@ -9,13 +9,20 @@ route to, and so have the pods; if Docker is in a network namespace of its
 own, it opens them there, too. No pod is changed for that.
 """
 
+import collections.abc
+import pathlib
+
+from magnum_capi import progress
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import addons
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import hosted
+from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import programs
+from magnum_capi_tempest import supervision
+from magnum_capi_tempest.supervision import model
 
 #: Programs that the toolchain has to provide.
 TOOLS = ('capi', programs.CLOUD_CONTROLLER, *hosted.TOOLS)
@@ -32,8 +39,11 @@ class Pods:
     :param lock: see :class:`..local.Processes`; the machine service holds it.
     """
 
-    def __init__(self, layout, tools, docker, endpoint_network, ports,
-                 lock=None):
+    def __init__(self, layout: layout.Layout,
+                 tools: collections.abc.Mapping[str, pathlib.Path],
+                 docker: str, endpoint_network: str,
+                 ports: collections.abc.Sequence[int],
+                 lock: pathlib.Path | None = None) -> None:
         self.layout = layout
         self._tools = tools
         self._docker = docker
@@ -41,7 +51,8 @@ class Pods:
         self._ports = ports
         self._lock = lock
 
-    def up(self, supervisor, progress, timeout=120):
+    def up(self, supervisor: supervision.Supervisor,
+           progress: progress.Progress, timeout: float = 120) -> None:
         """Bring the cluster up, or its missing parts.
 
         :param timeout: seconds for every single wait.
@@ -56,7 +67,7 @@ class Pods:
                 api, manifests.names(addons.CRDS), timeout)
             supervisor.launch([self.machine_service()], timeout, progress)
 
-    def machine_service(self):
+    def machine_service(self) -> model.Program:
         """Its :class:`..supervision.Program`."""
         return programs.machine_service(
             self.layout, self._tools['capi'], self._docker,

@@ -6,11 +6,14 @@ Pure, except for the readiness probes. No argument is a secret: keys and
 kubeconfigs are named by path. Comments explain flags that are not obvious.
 """
 
+import collections.abc
 import json
 import os
+import pathlib
 import types
 
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest.management import layout
 from magnum_capi_tempest import supervision
 
 #: Names of the programs, in the order in which they start.
@@ -41,7 +44,7 @@ GATES = {'ClusterTopology': True, 'MachinePool': True,
          'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
 
 
-def holding(flock, lock):
+def holding(flock: str, lock: pathlib.Path | str) -> tuple[str, ...]:
     """Start of a command line: take a network's lock and exec the rest.
 
     The program then holds the network as long as it lives. The lock is a
@@ -50,10 +53,11 @@ def holding(flock, lock):
     :param flock: path of flock(1) of util-linux.
     """
     return (flock, '--shared', '--nonblock', '--no-fork',
-            '--conflict-exit-code', NETWORK_TAKEN, lock)
+            '--conflict-exit-code', str(NETWORK_TAKEN), str(lock))
 
 
-def etcd(layout, program, hold=()):
+def etcd(layout: layout.Layout, program: pathlib.Path,
+         hold: tuple[str, ...] = ()) -> supervision.Program:
     """etcd: TLS with client certificates, and no fsync.
 
     :param hold: start of the command line, see :func:`holding`.
@@ -80,7 +84,7 @@ def etcd(layout, program, hold=()):
     return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
 
 
-def etcd_client(layout, timeout=30) -> kube.Endpoint:
+def etcd_client(layout: layout.Layout, timeout: float = 30) -> kube.Endpoint:
     """A client of etcd, with the certificate of the API server."""
     pki = layout.pki
     return kube.Endpoint(
@@ -88,7 +92,8 @@ def etcd_client(layout, timeout=30) -> kube.Endpoint:
         (pki / 'etcd-client.crt', pki / 'etcd-client.key'), timeout=timeout)
 
 
-def kube_apiserver(layout, program, admin):
+def kube_apiserver(layout: layout.Layout, program: pathlib.Path,
+                   admin: kube.Endpoint) -> supervision.Program:
     """The API server.
 
     :param admin: :class:`..kubeclient.kube.Client` of the administrator.
@@ -122,7 +127,7 @@ def kube_apiserver(layout, program, admin):
         env={'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
 
 
-def memory_limit(physical):
+def memory_limit(physical: int) -> int:
     """MiB that kube-apiserver may take before it collects garbage eagerly.
 
     Five clusters at once cost a third more CPU with 700 than with 1500
@@ -135,13 +140,15 @@ def memory_limit(physical):
     return max(1500, physical // 4)
 
 
-def physical_memory():
+def physical_memory() -> int:
     """MiB of memory that this machine has."""
     return os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') >> 20
 
 
-def capi(layout, program, docker_host=None, rate_limiting=False,
-         endpoint_network=None, cloud_controller=None):
+def capi(layout: layout.Layout, program: str | pathlib.Path,
+         docker_host: str | None = None, rate_limiting: bool = False,
+         endpoint_network: str | None = None,
+         cloud_controller: pathlib.Path | None = None) -> supervision.Program:
     """The controllers of Cluster API, of its providers and of Kubernetes.
 
     :param endpoint_network: boot machines from their user data, for the
@@ -182,8 +189,11 @@ def capi(layout, program, docker_host=None, rate_limiting=False,
         env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
-def machine_service(layout, program, docker_host, endpoint_network,
-                    cloud_controller, ports, hold=()):
+def machine_service(
+        layout: layout.Layout, program: str | pathlib.Path, docker_host: str,
+        endpoint_network: str, cloud_controller: str | pathlib.Path,
+        ports: collections.abc.Sequence[int],
+        hold: collections.abc.Sequence[int | str] = ()) -> supervision.Program:
     """The program "capi" without Cluster API, which runs in pods.
 
     It boots Nova's servers, forwards for Octavia's load balancers, and stands
@@ -210,7 +220,7 @@ def machine_service(layout, program, docker_host, endpoint_network,
         listeners=('capi-health',))
 
 
-def capo(layout, program):
+def capo(layout: layout.Layout, program: pathlib.Path) -> supervision.Program:
     """Cluster API Provider OpenStack: its released controllers."""
     health = layout.url('capo-health', 'http')
     probe = kube.Endpoint(health, timeout=3)
@@ -223,7 +233,12 @@ def capo(layout, program):
         lambda: probe.answers('/readyz'))
 
 
-def _program(layout, name, argv, ready, env=None, listeners=None):
+def _program(layout: layout.Layout, name: str,
+             argv: collections.abc.Sequence[object],
+             ready: collections.abc.Callable[[], bool],
+             env: collections.abc.Mapping[str, str] | None = None,
+             listeners: collections.abc.Sequence[str] | None = None
+             ) -> supervision.Program:
     """The common settings of all programs.
 
     They are stopped with SIGKILL: their state is thrown away with the run,

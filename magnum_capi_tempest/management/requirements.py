@@ -8,7 +8,10 @@ reported before a test fails for a reason that looks like a driver's fault.
 Pure, except for :func:`served`.
 """
 
+import collections.abc
 import dataclasses
+
+from magnum_capi_tempest.kubeclient import kube
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,11 +31,12 @@ class Requirement:
     resource: str
     ends: bool = False
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.resource}.{self.version}.{self.group}'
 
 
-def _served(provider, group, versions, *resources):
+def _served(provider: str, group: str, versions: collections.abc.Sequence[str],
+            *resources: str) -> tuple[Requirement, ...]:
     return tuple(Requirement(provider, group, version, resource,
                              version == OLD and versions == BOTH)
                  for version in versions for resource in resources)
@@ -69,7 +73,7 @@ RESOURCES = _served('OpenStack resource controller',
                     'openstack.k-orc.cloud', ('v1alpha1',), 'images')
 
 
-def of(addon_provider=True):
+def of(addon_provider: bool = True) -> tuple[Requirement, ...]:
     """The kinds that clusters need.
 
     :returns: tuple of :class:`Requirement`.
@@ -114,7 +118,7 @@ class Permission:
     resource: str
     verb: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         name = f'{self.resource}.{self.group}' if self.group \
             else self.resource
         return f'{self.verb} {name}'
@@ -124,7 +128,7 @@ _READ = ('get', 'list', 'watch')
 _WRITE = ('create', 'update', 'patch', 'delete')
 
 
-def permissions(addon_provider=True):
+def permissions(addon_provider: bool = True) -> tuple[Permission, ...]:
     """What drivers do: helm writes the objects of charts, drivers read them.
 
     :returns: tuple of :class:`Permission`.
@@ -156,7 +160,9 @@ def permissions(addon_provider=True):
                  for group, resource, verbs in wanted for verb in verbs)
 
 
-def missing(served, required=ALL) -> list[Requirement]:
+def missing(served: collections.abc.Set[tuple[str, ...]],
+            required: collections.abc.Sequence[Requirement] = ALL
+            ) -> list[Requirement]:
     """The requirements that a cluster does not meet; pure.
 
     :param served: set of (group, version, resource).
@@ -165,13 +171,15 @@ def missing(served, required=ALL) -> list[Requirement]:
             if (r.group, r.version, r.resource) not in served]
 
 
-def served(api, required=ALL) -> set[tuple[str, str, str]]:
+def served(api: kube.Client,
+           required: collections.abc.Sequence[Requirement] = ALL
+           ) -> set[tuple[str, str, str]]:
     """The resources of the required groups that a cluster serves.
 
     :param api: :class:`..kubeclient.kube.Client`.
     :returns: set of (group, version, resource).
     """
-    found = set()
+    found: set[tuple[str, str, str]] = set()
     for group, version in sorted({(r.group, r.version) for r in required}):
         listed = api.get(f'/apis/{group}/{version}') or {}
         found.update((group, version, r['name'])

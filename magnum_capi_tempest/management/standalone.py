@@ -7,6 +7,7 @@
 (:mod:`.folder`). For a cluster of pods the other commands call :mod:`.hosted`.
 """
 
+import collections.abc
 import contextlib
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import shutil
 from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import progress as progress_
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
@@ -33,9 +35,11 @@ def default_directory() -> pathlib.Path:
     return paths.state() / 'management'
 
 
-def up(directory, progress, tools=None, port_base=layout.Layout.port_base,
-       kubeconfig_to=None, rate_limiting=False,
-       endpoint_network=None) -> local.Processes:
+def up(directory: pathlib.Path, progress: progress_.Progress,
+       tools: collections.abc.Mapping[str, pathlib.Path] | None = None,
+       port_base: int = layout.Layout.port_base,
+       kubeconfig_to: pathlib.Path | None = None, rate_limiting: bool = False,
+       endpoint_network: str | None = None) -> local.Processes:
     """Bring a management cluster up, on its own loopback network.
 
     If it fails or is interrupted, everything that it started is stopped,
@@ -94,7 +98,8 @@ def up(directory, progress, tools=None, port_base=layout.Layout.port_base,
         return plane
 
 
-def down(directory, progress=None):
+def down(directory: pathlib.Path, progress: progress_.Progress | None = None
+         ) -> None:
     """Stop the cluster of a folder and remove what it wrote.
 
     :raises UsageError: the folder holds something else.
@@ -108,11 +113,11 @@ def down(directory, progress=None):
                 _sweep(directory)
 
 
-def status(directory) -> list[tuple]:
+def status(directory: pathlib.Path) -> list[tuple[supervision.Status, bool]]:
     """The programs of a cluster.
 
-    :returns: list of (:class:`..supervision.Status`, ready), with ready True
-        or False; empty when nothing runs.
+    :returns: the state of each, and whether it is ready; empty when nothing
+        runs.
     """
     directory = folders.check(directory)
     if hosted.record(directory):
@@ -122,18 +127,20 @@ def status(directory) -> list[tuple]:
         return []
     # Only the probes are needed; the binaries do not matter.
     plane = _plane(directory, record, dict.fromkeys(
-        local.tools(openstack=True), ''))
+        local.tools(openstack=True), pathlib.Path()))
     probes = {p.name: p for p in plane.programs()}
     return [(s, s.name not in probes or supervisor.ready(probes[s.name]))
             for s in supervisor.status()]
 
 
-def kubeconfig(directory) -> pathlib.Path:
+def kubeconfig(directory: pathlib.Path) -> pathlib.Path:
     """The administrator's kubeconfig; it exists as long as the cluster."""
     return layout.Layout(folders.check(directory)).kubeconfig
 
 
-def _plane(directory, record, tools):
+def _plane(
+        directory: pathlib.Path, record: json_types.Object,
+        tools: collections.abc.Mapping[str, pathlib.Path]) -> local.Processes:
     return local.Processes(
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
@@ -142,11 +149,11 @@ def _plane(directory, record, tools):
         endpoint_network=record['endpoint_network'])
 
 
-def _supervisor(directory):
+def _supervisor(directory: pathlib.Path) -> supervision.Supervisor:
     return supervision.Supervisor(directory / _SUPERVISOR)
 
 
-def _sweep(directory):
+def _sweep(directory: pathlib.Path) -> None:
     """Stop everything of a cluster and remove its files."""
     _supervisor(directory).shutdown()
     shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
@@ -155,6 +162,7 @@ def _sweep(directory):
     (directory / folder.RECORD).unlink(missing_ok=True)
 
 
-def _toolchain(progress, openstack):
+def _toolchain(progress: progress_.Progress, openstack: bool
+               ) -> dict[str, pathlib.Path]:
     from magnum_capi_tempest import toolchain
     return toolchain.ensure(local.tools(openstack), progress)

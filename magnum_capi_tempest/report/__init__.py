@@ -8,21 +8,31 @@ Conformance results become a Run as well, so that users learn to read a single
 kind of report.
 """
 
+import collections.abc
 import dataclasses
 import pathlib
 import types
+import typing
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 from magnum_capi_tempest import texts
+
+if typing.TYPE_CHECKING:
+    import rich.console
 
 #: The file of each format.
 FORMS = ('report.html', 'junit.xml', 'report.json', 'report.md')
 
 
-def summarise(stream_path, folder, title, facts=None, console=None,
-              outcome='', races=types.MappingProxyType({}), again=''):
+def summarise(
+        stream_path: pathlib.Path, folder: pathlib.Path, title: str,
+        facts: collections.abc.Mapping[str, object] | None = None,
+        console: 'rich.console.Console | None' = None, outcome: str = '',
+        races: collections.abc.Mapping[str, str] = types.MappingProxyType({}),
+        again: str = '') -> model.Run:
     """Read a stream, write it in every format, and print a summary.
 
     :param stream_path: file with a subunit version 2 stream.
@@ -52,7 +62,7 @@ def summarise(stream_path, folder, title, facts=None, console=None,
     return run
 
 
-def regex_of_failed(stream_path):
+def regex_of_failed(stream_path: pathlib.Path) -> str:
     """Regular expression for ``tempest run`` of the tests that failed.
 
     :param stream_path: file with a subunit version 2 stream.
@@ -63,7 +73,7 @@ def regex_of_failed(stream_path):
     return subunit.regex_of_failed(subunit.read(stream_path, title=''))
 
 
-def write(run, folder):
+def write(run: model.Run, folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """Write a run to a folder in every format.
 
     :returns: dict of file name to path.
@@ -78,7 +88,9 @@ def write(run, folder):
             FORMS, (html, junit, json_, markdown))})
 
 
-def write_files(folder, contents):
+def write_files(folder: pathlib.Path,
+                contents: collections.abc.Mapping[str, str]
+                ) -> dict[str, pathlib.Path]:
     """Write files to a folder, which is created if missing.
 
     :param contents: text or bytes by file name.
@@ -96,14 +108,15 @@ def write_files(folder, contents):
             for name, content in contents.items()}
 
 
-def write_failures(run, folder):
+def write_failures(
+        run: model.Run, folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """Write everything about each failed test to a file of its own.
 
     :param folder: the files are in ``failures`` below it.
     :returns: dict of test id to path.
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    names = {}
+    names: dict[str, str] = {}
     for test in run.failures:
         name = f'{texts.file_name(test.name)}.txt'
         if name in names.values():
@@ -116,7 +129,7 @@ def write_failures(run, folder):
     return {ident: written[name] for ident, name in names.items()}
 
 
-def write_file(path, content):
+def write_file(path: pathlib.Path, content: str) -> pathlib.Path:
     """Write a file of text or bytes atomically, with the user's umask.
 
     :param content: without secrets.

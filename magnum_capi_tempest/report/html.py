@@ -9,10 +9,12 @@ script and style, by hash. Nothing is loaded from elsewhere.
 
 import base64
 import collections
+import collections.abc
 import dataclasses
 import functools
 import hashlib
 import re
+import typing
 
 import jinja2
 import markupsafe
@@ -41,7 +43,7 @@ _VARIES = re.compile(
 _FEW = 5
 
 
-def render(run):
+def render(run: model.Run) -> str:
     """The run as an HTML document, at most about 1 MB for 1,000 tests."""
     return page(
         'report.html', run=run, few=_FEW, timeline=timeline.of(run),
@@ -57,12 +59,12 @@ class _Group:
     :param title: empty: each stands for itself.
     """
 
-    tests: list
+    tests: list[model.Test]
     title: str = ''
     open: bool = False
 
 
-def _groups(tests):
+def _groups(tests: collections.abc.Sequence[model.Test]) -> list[_Group]:
     """Failures by their cause, skipped tests by their reason, all others.
 
     :param tests: in the order of their statuses.
@@ -81,7 +83,7 @@ def _groups(tests):
     return found
 
 
-def _cause(test):
+def _cause(test: model.Test) -> tuple[str, str]:
     """What tests of one group have in common: status and words.
 
     Ids and numbers differ from one failure to the next.
@@ -92,7 +94,8 @@ def _cause(test):
     return test.status, text.line(_VARIES.sub('…', first))
 
 
-def _bounded(tests):
+def _bounded(tests: collections.abc.Sequence[model.Test]
+             ) -> collections.abc.Iterator[model.Test]:
     """The tests with as much of their details as fits on a page.
 
     Tests that did not pass share the space; logs of passed tests are omitted.
@@ -113,7 +116,7 @@ def _bounded(tests):
                 if not tag.startswith(timeline.WORKER)))
 
 
-def _titled(details):
+def _titled(details: list[model.Detail]) -> list[model.Detail]:
     """The details without the cluster in their names, if there is only one."""
     if len({found.group() for d in details
             if (found := _OF_CLUSTER.search(d.name))}) == 1:
@@ -122,7 +125,9 @@ def _titled(details):
     return details
 
 
-def page(template, *, package=None, style=(), **values):
+def page(template: str, *, package: str | None = None,
+         style: collections.abc.Sequence[str] = (), **values: typing.Any
+         ) -> str:
     """A document in the common style, made from a template.
 
     :param template: name of a file that extends ``base.html``.
@@ -132,9 +137,11 @@ def page(template, *, package=None, style=(), **values):
     :param values: of the template.
     """
     environment = _environment(package)
+    loader = environment.loader
+    assert loader
     style, script = (
         markupsafe.Markup(''.join(
-            environment.loader.get_source(environment, name)[0]
+            loader.get_source(environment, name)[0]
             for name in names))
         for names in (('report.css', *style), ('report.js',)))
     return environment.get_template(template).render(
@@ -144,7 +151,7 @@ def page(template, *, package=None, style=(), **values):
 
 
 @functools.cache
-def _environment(package):
+def _environment(package: str | None) -> jinja2.Environment:
     # It keeps the templates that it has compiled.
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([
@@ -158,7 +165,7 @@ def _environment(package):
     return environment
 
 
-def _hash(content):
+def _hash(content: markupsafe.Markup) -> str:
     # Browsers hash the text between the tags, which is exactly ``content``.
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -4,13 +4,14 @@
 
 import json
 
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 
 #: Increased when a name changes its meaning.
 VERSION = 1
 
 
-def render(run, **more):
+def render(run: model.Run, **more: object) -> str:
     """The run as JSON text.
 
     :param more: additional entries by name; they must be valid in JSON.
@@ -39,6 +40,6 @@ def render(run, **more):
     } | more)
 
 
-def dumps(document):
+def dumps(document: object) -> str:
     """JSON text in the style of all our files."""
     return json.dumps(document, indent=1, ensure_ascii=False) + '\n'

@@ -13,7 +13,7 @@ from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 
 
-def render(run):
+def render(run: model.Run) -> str:
     """The run as an XML document."""
     counts = run.counts
     totals = {
@@ -23,10 +23,10 @@ def render(run):
         'skipped': counts.get(model.SKIPPED, 0),
         'time': f'{run.seconds:.3f}',
     }
-    totals = {key: str(value) for key, value in totals.items()}
-    root = ElementTree.Element('testsuites', totals)
+    texts_ = {key: str(value) for key, value in totals.items()}
+    root = ElementTree.Element('testsuites', texts_)
     suite = ElementTree.SubElement(
-        root, 'testsuite', totals, name=text.line(run.title))
+        root, 'testsuite', texts_, name=text.line(run.title))
     if run.started:
         suite.set('timestamp', run.started.isoformat())
     if run.facts:
@@ -49,7 +49,7 @@ def render(run):
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
 
 
-def _case(suite, test):
+def _case(suite: ElementTree.Element, test: model.Test) -> None:
     classname, name = test.group, test.id
     if not classname:
         classname, _, name = name.rpartition('.')

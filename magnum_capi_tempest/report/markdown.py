@@ -2,8 +2,10 @@
 
 """Short Markdown, for a review comment or a CI job's summary."""
 
+import collections.abc
 import re
 
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
 
 FAILURES = 10
@@ -11,7 +13,7 @@ LINES = 10
 SECTION = 10
 
 
-def render(run):
+def render(run: model.Run) -> str:
     """The verdict, the facts and the first failures."""
     mark = '✅' if run.ok else '❌'
     if run.outcome and not run.ok:
@@ -37,7 +39,7 @@ def render(run):
     return '\n'.join(out).rstrip() + '\n'
 
 
-def sections(some):
+def sections(some: collections.abc.Iterable[model.Section]) -> list[str]:
     """Lines for :class:`~.model.Section` objects, limited in number."""
     out = []
     for section in some:
@@ -51,6 +53,6 @@ def sections(some):
     return out
 
 
-def escape(value, width=200):
+def escape(value: str, width: int = 200) -> str:
     """One line of text without effect in Markdown and its HTML."""
     return re.sub(r'([\\`*_\[\]<>&#|~!])', r'\\\1', text.line(value, width))

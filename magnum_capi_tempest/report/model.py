@@ -206,6 +206,7 @@ class Run:
             sections=(Section('Known races of the driver, which do not count',
                               lines), *self.sections))
 
-    def slowest(self, number=5) -> tuple[Test, ...]:
-        timed = [t for t in self.tests if t.seconds is not None]
-        return tuple(sorted(timed, key=lambda t: -t.seconds)[:number])
+    def slowest(self, number: int = 5) -> tuple[Test, ...]:
+        timed = [(t.seconds, t) for t in self.tests if t.seconds is not None]
+        timed.sort(key=lambda pair: -pair[0])
+        return tuple(t for _, t in timed[:number])

@@ -8,13 +8,16 @@ or be something else altogether.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import pathlib
 import re
 import types
+import typing
 
 from subunit import v2
 import testtools
+from testtools.testresult import real
 
 from magnum_capi import errors
 from magnum_capi_tempest import redact
@@ -46,16 +49,21 @@ _TEXTS = ('json', 'xml', 'yaml', 'x-text')
 class _Noise(testtools.StreamResult):
     """Counts the bytes in the stream that are not subunit."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.size = 0
 
-    def status(self, test_id=None, file_bytes=None, **kwargs):
+    # Senders use keywords only.
+    def status(self, test_id: str | None = None,  # type: ignore[override]
+               file_bytes: memoryview | bytes | None = None,
+               **kwargs: typing.Any) -> None:
         if test_id is None and file_bytes is not None:
             self.size += len(file_bytes)
 
 
-def read(path, *, title, facts=None):
+def read(path: pathlib.Path, *, title: str,
+         facts: collections.abc.Mapping[str, object] | None = None
+         ) -> model.Run:
     """Read a stream.
 
     :param path: file.
@@ -65,7 +73,8 @@ def read(path, *, title, facts=None):
         ``problems``, an empty one a run without tests. Neither is ok.
     :raises UsageError: no such file, or not a subunit version 2 stream.
     """
-    records, noise = [], _Noise()
+    records: list[real.TestDict] = []
+    noise = _Noise()
     result = testtools.CopyStreamResult(
         [testtools.StreamToDict(records.append), noise])
     result.startTestRun()
@@ -85,21 +94,21 @@ def read(path, *, title, facts=None):
     result.stopTestRun()
 
     damage = [r for r in records if r['id'] == _PARSER]
-    tests = [r for r in records
+    those = [r for r in records
              if r['id'] != _PARSER and r['status'] != 'exists']
-    if not tests and (noise.size or damage):
+    if not those and (noise.size or damage):
         raise errors.UsageError(
             'This is not a subunit version 2 stream', where=str(path),
             hint='"stestr last --subunit" writes one')
-    begins = [r['timestamps'][0] for r in tests if r['timestamps'][0]]
-    ends = [t for r in tests for t in r['timestamps'] if t]
-    tests = [_test(record) for record in tests]
+    begins = [t for r in those if (t := r['timestamps'][0])]
+    ends = [t for r in those for t in r['timestamps'] if t]
+    all_ = [_test(record) for record in those]
     phases = timeline.phases(
-        line for test in tests for detail in test.details
+        line for test in all_ for detail in test.details
         if detail.name == texts.PHASES for line in detail.text.splitlines())
     tests = tuple(dataclasses.replace(test, details=tuple(
         detail for detail in test.details if detail.name != texts.PHASES))
-        for test in tests)
+        for test in all_)
     facts = _versions(tests) | {
         str(k): str(v) for k, v in (facts or {}).items()}
     return model.Run(
@@ -113,7 +122,7 @@ def read(path, *, title, facts=None):
         sections=(*_not_checked(tests), *_tolerated(tests), *_known(tests)))
 
 
-def regex_of_failed(run) -> str:
+def regex_of_failed(run: model.Run) -> str:
     """See :func:`magnum_capi_tempest.report.regex_of_failed`."""
     wanted = []
     for test in run.failures:
@@ -124,9 +133,9 @@ def regex_of_failed(run) -> str:
     return f'^({"|".join(dict.fromkeys(wanted))})' if wanted else ''
 
 
-def _versions(tests):
+def _versions(tests: collections.abc.Sequence[model.Test]) -> dict[str, str]:
     """Versions of the cloud that tests have seen: {part: versions}."""
-    found = collections.defaultdict(dict)
+    found: dict[str, dict[str, None]] = collections.defaultdict(dict)
     for test in tests:
         for detail in test.details:
             if detail.name.startswith(texts.VERSIONS):
@@ -137,7 +146,8 @@ def _versions(tests):
     return {part: ', '.join(seen) for part, seen in found.items()}
 
 
-def _not_checked(tests):
+def _not_checked(tests: collections.abc.Sequence[model.Test]
+                 ) -> collections.abc.Iterator[model.Section]:
     """A section with what tests did not check for want of access, if any."""
     counts = collections.Counter(
         line for test in tests for detail in test.details
@@ -149,14 +159,16 @@ def _not_checked(tests):
             for line, count in sorted(counts.items())))
 
 
-def _lines(tests, name):
+def _lines(tests: collections.abc.Sequence[model.Test], name: str
+           ) -> list[tuple[str, str]]:
     """Lines of the details of this name, each with its test."""
     return [(test.name, line) for test in tests
             for detail in test.details if detail.name == name
             for line in detail.text.splitlines() if line.strip()]
 
 
-def _tolerated(tests):
+def _tolerated(tests: collections.abc.Sequence[model.Test]
+               ) -> collections.abc.Iterator[model.Section]:
     """A section with the errors that tests tolerated, if any.
 
     It matters most beside a failure, which they may explain.
@@ -174,7 +186,8 @@ def _tolerated(tests):
             folded=not any(test.failing for test in tests))
 
 
-def _known(tests):
+def _known(tests: collections.abc.Sequence[model.Test]
+           ) -> collections.abc.Iterator[model.Section]:
     """A section with wrong answers of Magnum that are known, if any."""
     lines = _lines(tests, texts.KNOWN_ANSWERS)
     if lines:
@@ -185,7 +198,7 @@ def _known(tests):
             tuple(f'{test}: {line}' for test, line in lines), folded=True)
 
 
-def _test(record):
+def _test(record: real.TestDict) -> model.Test:
     begin, end = record['timestamps']
     status = _STATUS.get(record['status'], model.UNFINISHED)
     ended = status != model.UNFINISHED
@@ -209,7 +222,7 @@ def _test(record):
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
 
 
-def _name(test_id):
+def _name(test_id: str) -> tuple[str, list[str]]:
     """Short name and attributes of a test id."""
     test_id = text.clean(test_id)
     tags = [tag for found in _ATTRIBUTES.findall(test_id)
@@ -222,7 +235,7 @@ def _name(test_id):
     return '.'.join(bare.split('.')[-2:]), tags
 
 
-def _text(content):
+def _text(content: testtools.content.Content) -> str:
     data = b''.join(bytes(part) for part in content.iter_bytes())
     kind = content.content_type
     if kind.type != 'text' and kind.subtype not in _TEXTS:
@@ -230,8 +243,8 @@ def _text(content):
     return redact.redact(text.clean(data.decode('utf-8', 'replace')))
 
 
-def _damage(record, path):
-    why = record['details'].get('Parser Error')
-    why = text.line(_text(why)) if why else 'unreadable packet'
+def _damage(record: real.TestDict, path: pathlib.Path) -> str:
+    said = record['details'].get('Parser Error')
+    why = text.line(_text(said)) if said else 'unreadable packet'
     return (f'The stream {pathlib.Path(path).name} is truncated or damaged, '
             f'so tests may be missing: {why}')

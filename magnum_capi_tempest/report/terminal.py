@@ -5,9 +5,16 @@
 Paths and errors are neither wrapped nor coloured, as users copy them.
 """
 
+import collections.abc
+import pathlib
 import sys
+import typing
 
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import text
+
+if typing.TYPE_CHECKING:
+    import rich.console
 
 #: Lines of a failure's reason that are shown, from its start and from its end,
 #: where programs say what went wrong; its file has all of them.
@@ -20,20 +27,21 @@ FAILURES = 20
 SECTION = 20
 
 
-def make_console():
+def make_console() -> 'rich.console.Console':
     """A ``rich.console.Console`` whose reader may close it: "... | head"."""
     import rich.console
 
     class Console(rich.console.Console):
 
-        def on_broken_pipe(self):
+        def on_broken_pipe(self) -> None:
             # Rich's own exits with 1, which is a verdict.
             raise
 
     return Console(highlight=False)
 
 
-def printer(console=None):
+def printer(console: 'rich.console.Console | None' = None
+            ) -> collections.abc.Callable[..., None]:
     """A function ``say(text, style)`` that prints without wrapping.
 
     :param console: ``rich.console.Console``, standard output by default.
@@ -44,14 +52,15 @@ def printer(console=None):
     from rich.text import Text
     console = console or make_console()
 
-    def say(content='', style=''):
+    def say(content: str = '', style: str = '') -> None:
         # A Text is never parsed for markup, whatever the name of a test.
         console.print(Text(text.clean(content), style=style), soft_wrap=True)
 
     return say
 
 
-def show_sections(say, sections):
+def show_sections(say: collections.abc.Callable[..., None],
+                  sections: collections.abc.Iterable[model.Section]) -> None:
     """Print :class:`~.model.Section` objects, limited in lines."""
     for section in sections:
         say()
@@ -65,7 +74,10 @@ def show_sections(say, sections):
             say(f'  ... and {len(section.lines) - SECTION} more')
 
 
-def show(run, *, report=None, failures=None, console=None, again=''):
+def show(run: model.Run, *, report: pathlib.Path | None = None,
+         failures: collections.abc.Mapping[str, pathlib.Path] | None = None,
+         console: 'rich.console.Console | None' = None, again: str = ''
+         ) -> None:
     """Print a run.
 
     :param report: path of the HTML report, printed last if given.

@@ -2,18 +2,19 @@
 
 """Text for every format of a report: harmless, short, readable."""
 
+from magnum_capi_tempest.report import model
 from magnum_capi_tempest import texts
 
 clean = texts.clean
 line = texts.line
 
 
-def reason(one):
+def reason(one: str) -> str:
     """A line of a failure's reason, whole: its end says what to do."""
     return line(one, 4000)
 
 
-def whole(test):
+def whole(test: model.Test) -> str:
     """Everything that is known about a test, for a file.
 
     :param test: :class:`~.model.Test`.
@@ -24,7 +25,7 @@ def whole(test):
     return '\n\n'.join(parts) + '\n'
 
 
-def cut(text, most=200_000):
+def cut(text: str, most: int = 200_000) -> str:
     """Beginning and end of a text that exceeds ``most`` characters."""
     if len(text) <= most:
         return text
@@ -34,7 +35,7 @@ def cut(text, most=200_000):
             f'{text[-half:]}')
 
 
-def duration(seconds):
+def duration(seconds: float | None) -> str:
     """A duration for people: ``0.12 s``, ``7.1 s``, ``3 min 5 s``."""
     if seconds is None:
         return '?'

@@ -3,6 +3,7 @@
 """What ran when: tests by worker, and the phases of clusters. Pure."""
 
 import collections
+import collections.abc
 import dataclasses
 import datetime
 import json
@@ -55,7 +56,7 @@ class Timeline:
     marks: tuple[str, ...]
 
 
-def phases(lines) -> list[model.Phase]:
+def phases(lines: collections.abc.Iterable[str]) -> list[model.Phase]:
     """Read the details of tests about clusters, see texts.PHASES.
 
     :param lines: of all of them. Damaged ones are left out.
@@ -80,19 +81,19 @@ def phases(lines) -> list[model.Phase]:
     return found
 
 
-def of(run) -> Timeline | None:
+def of(run: model.Run) -> Timeline | None:
     """The timeline of a run; None: when tests began is not known."""
-    timed = [test for test in run.tests
+    timed = [(test.started, test.seconds, test) for test in run.tests
              if test.started and test.seconds is not None]
     if not timed or not run.started or run.seconds <= 0:
         return None
     scale = _Scale(run.started, run.seconds)
     lanes = collections.defaultdict(list)
-    for test in sorted(timed, key=lambda test: test.started):
+    for started, seconds, test in sorted(timed, key=lambda one: one[0]):
         worker = next((tag for tag in test.tags if tag.startswith(WORKER)),
                       'tests')
         lanes[worker].append(scale.bar(
-            test.started, test.seconds, test.status,
+            started, seconds, test.status,
             f'{text.line(test.name, 90)}: {test.status}'))
     clusters = _clusters(run.phases, scale)
     return Timeline(
@@ -102,7 +103,8 @@ def of(run) -> Timeline | None:
         ('0 s', text.duration(run.seconds / 2), text.duration(run.seconds)))
 
 
-def _clusters(found, scale):
+def _clusters(found: collections.abc.Sequence[model.Phase], scale: '_Scale'
+              ) -> list[Lane]:
     lanes = collections.defaultdict(list)
     names = {}
     for phase in sorted(found, key=lambda phase: phase.started):
@@ -122,17 +124,18 @@ class _Scale:
     :param seconds: that the whole drawing stands for.
     """
 
-    def __init__(self, begin, seconds):
+    def __init__(self, begin: datetime.datetime, seconds: float) -> None:
         self._begin, self._seconds = begin, seconds
         self.end = begin + datetime.timedelta(seconds=seconds)
 
-    def bar(self, started, seconds, kind, title):
+    def bar(self, started: datetime.datetime, seconds: float, kind: str,
+            title: str) -> Bar:
         x = self._place((started - self._begin).total_seconds())
         end = self._place(
             (started - self._begin).total_seconds() + seconds)
         return Bar(min(x, WIDTH - _LEAST), max(_LEAST, round(end - x, 1)),
                    kind, f'{title}, {text.duration(max(0, seconds))}')
 
-    def _place(self, seconds):
+    def _place(self, seconds: float) -> float:
         return round(min(max(seconds, 0), self._seconds)
                      / self._seconds * WIDTH, 1)

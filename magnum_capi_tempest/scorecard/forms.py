@@ -7,14 +7,19 @@ verdict, why the driver does not pass, the state of every promise.
 """
 
 import collections.abc
+import pathlib
 import typing
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.scorecard import judge
 from magnum_capi_tempest.scorecard import report as reports_
 from magnum_capi_tempest import texts
+
+if typing.TYPE_CHECKING:
+    import rich.console
 
 TITLE = 'Promises that drivers keep'
 
@@ -36,7 +41,7 @@ class Reason(typing.NamedTuple):
     promise: promises.Promise
     found: judge.Judgement
 
-    def __str__(self):
+    def __str__(self) -> str:
         issue = self.found.get('known_issue')
         return (f'{self.promise.id}{" (core)" if self.promise.core else ""}: '
                 f'{self.found["state"]}: {self.found.get("said", "")}'
@@ -47,12 +52,12 @@ def name(report: reports_.Report) -> str:
     return texts.line(report['driver']['name'])
 
 
-def good(reports) -> bool:
+def good(reports: collections.abc.Sequence[json_types.Object]) -> bool:
     """Whether every driver keeps all core promises."""
     return all(one['verdict'] == judge.PASSED for one in reports)
 
 
-def headline(reports) -> str:
+def headline(reports: collections.abc.Sequence[json_types.Object]) -> str:
     """The verdict in one line."""
     if len(reports) == 1:
         return sentence(reports[0])
@@ -97,11 +102,12 @@ def reasons(report: reports_.Report) -> list[Reason]:
 
 def cell(report: reports_.Report, promise_id: str) -> judge.Judgement:
     """The judgement of a promise, which may be newer than the report."""
-    return report['promises'].get(promise_id, _UNKNOWN)
+    return typing.cast(judge.Judgement, report['promises'].get(
+        promise_id, _UNKNOWN))
 
 
-def rows(reports) -> collections.abc.Iterator[
-        tuple[str, list[promises.Promise]]]:
+def rows(reports: collections.abc.Sequence[json_types.Object]
+         ) -> collections.abc.Iterator[tuple[str, list[promises.Promise]]]:
     """Yield a profile and its promises that are in any of the reports."""
     for profile in promises.PROFILES:
         if any(profile in report['profiles'] for report in reports):
@@ -109,14 +115,15 @@ def rows(reports) -> collections.abc.Iterator[
                             if one.profile == profile]
 
 
-def worst(reports, promise_id: str) -> str:
+def worst(reports: collections.abc.Sequence[json_types.Object], promise_id: str
+          ) -> str:
     """The state of a promise that needs attention most."""
     states = {cell(one, promise_id)['state'] for one in reports}
     order = (judge.FAILED, judge.UNTESTED, judge.UNSUPPORTED, judge.PASSED)
     return next(state for state in order if state in states)
 
 
-def to_markdown(reports) -> str:
+def to_markdown(reports: collections.abc.Sequence[json_types.Object]) -> str:
     """Markdown for a review comment or a CI job's summary."""
     out = [f'## {"✅" if good(reports) else "❌"} '
            f'{markdown.escape(headline(reports))}', '']
@@ -134,11 +141,11 @@ def to_markdown(reports) -> str:
     return '\n'.join(out) + '\n'
 
 
-def _row(cells):
+def _row(cells: collections.abc.Sequence[str]) -> str:
     return f'| {" | ".join(map(markdown.escape, cells))} |'
 
 
-def to_html(reports) -> str:
+def to_html(reports: collections.abc.Sequence[json_types.Object]) -> str:
     """A page in the common style."""
     from magnum_capi_tempest.report import html
     profiles = list(rows(reports))
@@ -155,7 +162,9 @@ def to_html(reports) -> str:
                                      if state in states})
 
 
-def show(reports, *, page=None, console=None):
+def show(reports: collections.abc.Sequence[json_types.Object], *,
+         page: pathlib.Path | None = None,
+         console: 'rich.console.Console | None' = None) -> None:
     """Print reports.
 
     :param page: path of the HTML page, printed last if given.
@@ -183,9 +192,9 @@ def show(reports, *, page=None, console=None):
         table.add_column(Text(name(report)), overflow='fold',
                          max_width=max(map(len, judge.STATES)))
     for _, found in rows(reports):
-        for one in found:
-            states = [cell(report, one.id)['state'] for report in reports]
-            table.add_row(Text(one.id, 'bold' if one.core else ''), *(
+        for promise in found:
+            states = [cell(report, promise.id)['state'] for report in reports]
+            table.add_row(Text(promise.id, 'bold' if promise.core else ''), *(
                 Text(state, _STYLES.get(state, '')) for state in states))
         table.add_section()
     console.print(table)

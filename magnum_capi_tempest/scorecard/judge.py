@@ -15,10 +15,12 @@
 """
 
 import collections
+import collections.abc
 import dataclasses
 import typing
 
 from magnum_capi import driver_info
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.scorecard import results
 from magnum_capi_tempest.scorecard import suite
@@ -114,7 +116,8 @@ def totals(judged: dict[str, Judgement], asked: typing.Iterable[str],
         'profiles': profiles}
 
 
-def _profile(found):
+def _profile(found: collections.abc.Sequence[tuple[bool, Judgement]]
+             ) -> json_types.Object:
     """:param found: (whether it is core, judgement) of each promise."""
     core, extended = (collections.Counter(
         one['state'] for is_core, one in found if is_core is part)
@@ -133,12 +136,13 @@ def _profile(found):
                                                   ('extended', extended))}}
 
 
-def _judgement(state, said='', **more) -> Judgement:
-    return {name: value for name, value in {
-        'state': state, 'said': said, **more}.items() if value}
+def _judgement(state: str, said: str = '', **more: object) -> Judgement:
+    return typing.cast(Judgement, {name: value for name, value in {
+        'state': state, 'said': said, **more}.items() if value})
 
 
-def _of_release(promise, magnum, found):
+def _of_release(promise: promises.Promise, magnum: str,
+                found: Judgement) -> Judgement:
     release = _newest(magnum)
     if found['state'] == UNTESTED and release and release < promise.magnum:
         return _judgement(
@@ -147,7 +151,7 @@ def _of_release(promise, magnum, found):
     return found
 
 
-def _newest(magnum):
+def _newest(magnum: str) -> int | None:
     """The newest release that a Magnum can be; None: any."""
     major, _, minor = magnum.partition('.')
     if major.isdecimal():
@@ -157,7 +161,10 @@ def _newest(magnum):
                  and int(minor) <= highest), None)
 
 
-def _promise(promise, tests, outcomes, described):
+def _promise(promise: promises.Promise,
+             tests: collections.abc.Sequence[suite.Test],
+             outcomes: collections.abc.Mapping[str, results.Outcome],
+             described: driver_info.Description | None) -> Judgement:
     if described and (
             promise.profile not in described.profiles
             or promises.missing(promise.id, described.unsupported)):
@@ -179,17 +186,22 @@ def _promise(promise, tests, outcomes, described):
     return _untried(tests, outcomes)
 
 
-def _known(described, promise, failed):
+def _known(described: driver_info.Description | None,
+           promise: promises.Promise,
+           failed: collections.abc.Sequence[tuple[suite.Test, results.Outcome]]
+           ) -> str:
     """The driver's own explanation of failures; empty if it has none."""
     if not described:
         return ''
     races = [described.known_races.get('.'.join(test.id.split('.')[-2:]))
              for test, _ in failed]
     return described.known_issues.get(promise.id) or (
-        races[0] if all(races) else '')
+        races[0] or '' if all(races) else '')
 
 
-def _ends(tests, outcomes):
+def _ends(tests: collections.abc.Sequence[suite.Test],
+          outcomes: collections.abc.Mapping[str, results.Outcome]
+          ) -> collections.abc.Iterator[tuple[suite.Test, results.Outcome]]:
     """Tests that ran in classes whose end failed, and how the class ended."""
     for test in tests:
         found, end = (outcomes.get(key) for key in (test.id, test.class_id))
@@ -198,7 +210,9 @@ def _ends(tests, outcomes):
             yield test, end
 
 
-def _untried(tests, outcomes):
+def _untried(tests: collections.abc.Sequence[suite.Test],
+             outcomes: collections.abc.Mapping[str, results.Outcome]
+             ) -> Judgement:
     for test in tests:
         off = outcomes.get(test.class_id)
         if off and off.status == FAILED and test.id not in outcomes:

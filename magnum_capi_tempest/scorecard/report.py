@@ -7,6 +7,7 @@ when it is created; reading it requires neither the run nor this version of the
 suite.
 """
 
+import collections.abc
 import importlib.resources
 import json
 import typing
@@ -83,7 +84,7 @@ def document(measured: dict[str, typing.Any],
         measured['promises'], asked, measured['problems']), **measured}
 
 
-def _cut_off(run):
+def _cut_off(run: model.Run) -> collections.abc.Iterator[str]:
     """A problem, if tests of a run have not ended."""
     number = run.counts.get(model.UNFINISHED, 0)
     if number:
@@ -93,8 +94,10 @@ def _cut_off(run):
 
 
 def schema() -> dict[str, typing.Any]:
-    return json.loads(importlib.resources.files(__package__).joinpath(
-        'report.schema.json').read_text(encoding='utf-8'))
+    found: dict[str, typing.Any] = json.loads(
+        importlib.resources.files(__package__).joinpath(
+            'report.schema.json').read_text(encoding='utf-8'))
+    return found
 
 
 def problems(found: typing.Any) -> list[str]:
@@ -122,7 +125,7 @@ def parse(text: str, where: object = None) -> typing.Any:
 
     :raises UsageError: it is not JSON, or nested too deeply.
     """
-    def refuse(constant):
+    def refuse(constant: str) -> None:
         raise ValueError(f'{constant} is not a number of JSON')
 
     try:
@@ -145,4 +148,4 @@ def loads(text: str, where: object = None) -> Report:
             f'The file is not a {KIND}',
             where=where, last_seen='; '.join(wrong[:3]),
             hint='"magnum-capi report validate" lists all problems')
-    return found
+    return typing.cast(Report, found)

@@ -3,11 +3,12 @@
 
 import contextlib
 import os
+import pathlib
 
 import psutil
 
 
-def usage(pid, children=True):
+def usage(pid: int, children: bool = True) -> tuple[int, float]:
     """Bytes of memory and CPU seconds of a process and its children.
 
     Memory is the proportional set size: shared memory counts once in the sum
@@ -23,7 +24,7 @@ def usage(pid, children=True):
     return memory, cpu
 
 
-def tail(path, lines=15):
+def tail(path: pathlib.Path, lines: int = 15) -> str:
     """The last lines of a text file, empty when there is none."""
     try:
         with open(path, 'rb') as f:

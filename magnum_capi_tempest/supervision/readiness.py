@@ -6,6 +6,7 @@ port first, answer in the program's place, and receive the passwords of its
 users.
 """
 
+import collections.abc
 import contextlib
 
 import psutil
@@ -43,14 +44,15 @@ def obstacle(program: model.Program, pid: int | None) -> str:
     return ''
 
 
-def _listeners(program):
+def _listeners(program: model.Program) -> list[listeners.Listener]:
     if not program.listens:
         return []
     return [found for found in listeners.listening()
             if (found.address, found.port) in program.listens]
 
 
-def _own(pid, found):
+def _own(
+        pid: int, found: collections.abc.Sequence[listeners.Listener]) -> bool:
     """Whether a process or its children own all these sockets."""
     inodes = {f.inode for f in found}
     left = inodes - listeners.sockets(pid)
@@ -59,7 +61,7 @@ def _own(pid, found):
     return not left
 
 
-def _children(pid):
+def _children(pid: int) -> list[int]:
     with contextlib.suppress(psutil.NoSuchProcess):
         return [p.pid for p in psutil.Process(pid).children(recursive=True)]
     return []

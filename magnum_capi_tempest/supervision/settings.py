@@ -5,18 +5,21 @@ Its [include] is a pattern, it expands %(name)s, in some values twice, and it
 cuts lines where a comment may begin. Values that it would misread are refused.
 """
 
+import collections.abc
 import configparser
+import pathlib
 import re
 import shlex
 
 from magnum_capi import errors
 from magnum_capi_tempest import paths
+from magnum_capi_tempest.supervision import model
 
 _UNFIT = re.compile(r'[%*?\[\n]| [;#]')
 _COMMENT = re.compile(r' [;#]|\n')
 
 
-def check(directory, socket):
+def check(directory: pathlib.Path, socket: pathlib.Path) -> None:
     """Check that supervisord can work in a folder.
 
     :raises UsageError: its path is too long or has an unsuitable character.
@@ -29,7 +32,8 @@ def check(directory, socket):
             hint='Choose another folder')
 
 
-def write_daemon(path, directory, socket):
+def write_daemon(path: pathlib.Path, directory: pathlib.Path,
+                 socket: pathlib.Path) -> None:
     """Write the file of supervisord itself."""
     _write(path, {
         'unix_http_server': {'file': socket, 'chmod': '0600'},
@@ -45,7 +49,8 @@ def write_daemon(path, directory, socket):
         'include': {'files': 'programs/*.conf'}})
 
 
-def write_program(path, program, directory, log):
+def write_program(path: pathlib.Path, program: model.Program,
+                  directory: pathlib.Path, log: pathlib.Path) -> None:
     """Write the file of one :class:`.model.Program`.
 
     :raises UsageError: supervisord would misread a value.
@@ -70,10 +75,13 @@ def write_program(path, program, directory, log):
             'stdout_logfile_backups': '1'}})
 
 
-def _write(path, sections):
+def _write(
+        path: pathlib.Path,
+        sections: collections.abc.Mapping[
+            str, collections.abc.Mapping[str, object]]) -> None:
     config = configparser.RawConfigParser()
-    for name, values in sections.items():
-        values = {k: str(v).replace('%', '%%') for k, v in values.items()}
+    for name, given in sections.items():
+        values = {k: str(v).replace('%', '%%') for k, v in given.items()}
         for key, value in values.items():
             if _COMMENT.search(value):
                 raise errors.UsageError(

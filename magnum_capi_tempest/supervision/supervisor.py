@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controls supervisord: starts it, starts programs, waits, stops all."""
 
+import collections.abc
 import contextlib
 import http.client
 import os
@@ -16,12 +17,17 @@ import xmlrpc.client
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.supervision import model
 from magnum_capi_tempest.supervision import observation
 from magnum_capi_tempest.supervision import readiness
 from magnum_capi_tempest.supervision import settings
+
+#: The program that has ended, or the names of those that are not ready.
+_State: typing.TypeAlias = model.Program | set[str]
 
 #: A fault of supervisord, from ``supervisor.xmlrpc.Faults``, which is not
 #: imported: machines that only run tests have no supervisor.
@@ -45,7 +51,7 @@ class Supervisor:
     :raises UsageError: the path of the folder is too long for a socket.
     """
 
-    def __init__(self, directory: pathlib.Path):
+    def __init__(self, directory: pathlib.Path) -> None:
         self.directory = pathlib.Path(directory)
         self._socket = self.directory / 'supervisor.sock'
         self._config = self.directory / 'supervisord.conf'
@@ -55,11 +61,12 @@ class Supervisor:
     def running(self) -> bool:
         """Whether supervisord answers."""
         try:
-            return self._call('getState')['statename'] == 'RUNNING'
+            return bool(self._call('getState')['statename'] == 'RUNNING')
         except (OSError, xmlrpc.client.Fault):
             return False
 
-    def start(self, program: typing.Sequence[str | pathlib.Path] = DAEMON):
+    def start(self, program: typing.Sequence[str | pathlib.Path] = DAEMON
+              ) -> None:
         """Start supervisord, unless it runs.
 
         :param program: command of supervisord, or one with the same options.
@@ -78,13 +85,14 @@ class Supervisor:
                          what=f'supervisord in {self.directory}')
         runmarks.remember(self.directory, self._call('getPID'))
 
-    def _environment(self):
+    def _environment(self) -> dict[str, str]:
         keep = ('PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'USER', 'TZ')
         env = {k: os.environ[k] for k in keep if k in os.environ}
         env[runmarks.MARK] = str(self.directory)
         return env
 
-    def launch(self, programs, timeout, progress):
+    def launch(self, programs: collections.abc.Sequence[model.Program],
+               timeout: float, progress: progress.Progress) -> None:
         """Start programs that do not run and wait until all are ready.
 
         :param programs: list of :class:`.model.Program`; those named in
@@ -94,9 +102,10 @@ class Supervisor:
         :raises WaitAborted: a program ended; with the end of its log.
         """
         mine = {p.name for p in programs}
-        began, ready = {}, set()
+        began: dict[str, float] = {}
+        ready: set[str] = set()
 
-        def poll():
+        def poll() -> _State:
             infos = self._infos()
             for p in programs:
                 if p.name in began or mine.intersection(p.after) - ready:
@@ -119,7 +128,7 @@ class Supervisor:
                     progress.info(f'  {p.name} ready after {seconds:.1f} s')
             return mine - ready
 
-        def failed(state):
+        def failed(state: _State) -> str | None:
             if not isinstance(state, model.Program):
                 return None
             if self._obstacle(state):
@@ -129,7 +138,7 @@ class Supervisor:
             return (f'{describe(state)}; the end of {log}:\n'
                     + observation.tail(log))
 
-        def describe(state):
+        def describe(state: _State) -> str:
             if isinstance(state, model.Program):
                 return f'{state.name} has ended{self._obstacle(state)}'
             return 'not ready: ' + ', '.join(
@@ -142,18 +151,18 @@ class Supervisor:
             pace=waiting.Pace(0.05, 1.2, 0.3),
             hint=f'The logs are in {self.directory / "log"}')
 
-    def ready(self, program) -> bool:
+    def ready(self, program: model.Program) -> bool:
         """Check once whether a program runs and is ready."""
         info = self._infos().get(program.name)
         return (info is not None and info['statename'] == 'RUNNING'
                 and readiness.ready(program, info['pid']))
 
-    def _obstacle(self, program):
+    def _obstacle(self, program: model.Program) -> str:
         info = self._infos().get(program.name, {})
         found = readiness.obstacle(program, info.get('pid') or None)
         return found and f' ({found})'
 
-    def _run(self, program, known):
+    def _run(self, program: model.Program, known: bool) -> None:
         with self._lock:
             if not known:
                 self._add(program)
@@ -168,14 +177,14 @@ class Supervisor:
                     f'Cannot start {program.name}: {e.faultString}',
                     where=program.argv[0]) from e
 
-    def _add(self, program):
+    def _add(self, program: model.Program) -> None:
         settings.write_program(
             self.directory / 'programs' / f'{program.name}.conf', program,
             self.directory, self.log(program.name))
         self._call('reloadConfig')
         self._call('addProcessGroup', program.name)
 
-    def _infos(self):
+    def _infos(self) -> dict[str, json_types.Object]:
         return {i['name']: i for i in self._call('getAllProcessInfo')}
 
     def status(self) -> list[model.Status]:
@@ -191,25 +200,26 @@ class Supervisor:
                                   *observation.usage(pid, children=False)))
         return found
 
-    def stop(self, *names):
+    def stop(self, *names: str) -> None:
         """Stop programs; those that do not run are left alone."""
         for name in names:
             with contextlib.suppress(xmlrpc.client.Fault):
                 self._call('stopProcess', name, True)
 
-    def remove(self, *names):
+    def remove(self, *names: str) -> None:
         """Stop programs and forget them, so that their names are free."""
         self.stop(*names)
         for name in names:
             with contextlib.suppress(xmlrpc.client.Fault):
                 self._call('removeProcessGroup', name)
 
-    def restart(self, program, timeout, progress):
+    def restart(self, program: model.Program, timeout: float,
+                progress: progress.Progress) -> None:
         """Stop a program, start it again and wait until it is ready."""
         self.stop(program.name)
         self.launch([program], timeout, progress)
 
-    def signal(self, name, signal_name):
+    def signal(self, name: str, signal_name: str) -> None:
         """Send a signal, for example ``KILL``, to one program's group."""
         number = signal.Signals[f'SIG{signal_name}']
         for info in self._call('getAllProcessInfo'):
@@ -220,11 +230,11 @@ class Supervisor:
                         send(info['pid'], number)
                         break
 
-    def log(self, name) -> pathlib.Path:
+    def log(self, name: str) -> pathlib.Path:
         """Path of what a program prints."""
         return self.directory / 'log' / f'{name}.log'
 
-    def shutdown(self):
+    def shutdown(self) -> None:
         """Stop everything that runs for this folder.
 
         The state of a run is thrown away with it, so an orderly shutdown is
@@ -242,7 +252,7 @@ class Supervisor:
         for path in (self._socket, self.directory / 'supervisord.pid'):
             path.unlink(missing_ok=True)
 
-    def _call(self, method, *arguments):
+    def _call(self, method: str, *arguments: str | bool) -> typing.Any:
         with xmlrpc.client.ServerProxy(
                 'http://localhost', _Transport(self._socket)) as proxy:
             return getattr(proxy.supervisor, method)(*arguments)
@@ -251,11 +261,11 @@ class Supervisor:
 class _Transport(xmlrpc.client.Transport):
     """The package "supervisor" has one that waits without a limit."""
 
-    def __init__(self, path):
+    def __init__(self, path: pathlib.Path) -> None:
         super().__init__()
         self._path = path
 
-    def make_connection(self, host):
+    def make_connection(self, host: typing.Any) -> '_Connection':
         # Closed with the proxy.
         self._connection = host, _Connection(self._path)
         return self._connection[1]
@@ -263,11 +273,11 @@ class _Transport(xmlrpc.client.Transport):
 
 class _Connection(http.client.HTTPConnection):
 
-    def __init__(self, path):
+    def __init__(self, path: pathlib.Path) -> None:
         super().__init__('localhost')
         self._path = path
 
-    def connect(self):
+    def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(_PATIENCE)
         self.sock.connect(str(self._path))

@@ -6,6 +6,7 @@ The entry point of this room. The pins are in ``pins.toml``; Go itself and the
 files of Go modules are in :mod:`magnum_capi_tempest.toolchain.go`.
 """
 
+import collections.abc
 import pathlib
 
 from magnum_capi import errors
@@ -17,7 +18,9 @@ from magnum_capi_tempest.toolchain import programs
 from magnum_capi_tempest.toolchain import store
 
 
-def ensure(names, progress=None, found=None) -> dict[str, pathlib.Path]:
+def ensure(names: collections.abc.Sequence[str],
+           progress: progress_.Progress | None = None,
+           found: pins.Pins | None = None) -> dict[str, pathlib.Path]:
     """Fetch programs, one after the other, each in its pinned version.
 
     :param names: iterable of program names, keys of ``pins.toml``.
@@ -41,19 +44,19 @@ def ensure(names, progress=None, found=None) -> dict[str, pathlib.Path]:
     return {name: resolver.get(name) for name in names}
 
 
-def versions(names) -> dict[str, str]:
+def versions(names: collections.abc.Sequence[str]) -> dict[str, str]:
     """Versions of pinned programs, those of our own with their sources'."""
     found = pins.load().programs
     return {name: _version(found[name]) for name in names}
 
 
-def _version(program):
+def _version(program: pins.Program) -> str:
     if program.build and program.build.folder and not program.download:
         return f'{program.version}-{build.key(program)[:12]}'
     return program.version
 
 
-def describe(found=None) -> list[programs.State]:
+def describe(found: pins.Pins | None = None) -> list[programs.State]:
     """Which pinned programs are available, and where.
 
     :param found: as of :func:`ensure`.
@@ -61,7 +64,8 @@ def describe(found=None) -> list[programs.State]:
     return _resolver(found or pins.load(), progress_.Silent()).describe()
 
 
-def _resolver(found, progress):
+def _resolver(
+        found: pins.Pins, progress: progress_.Progress) -> programs.Resolver:
     try:
         wheel = store.Store(resources.find('sandbox/programs'))
     except errors.EnvironmentProblem:

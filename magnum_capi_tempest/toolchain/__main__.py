@@ -3,6 +3,7 @@
 """``python -m magnum_capi_tempest.toolchain NAME...``, for scripts."""
 
 import argparse
+import collections.abc
 import sys
 
 from magnum_capi.cli import endings
@@ -23,7 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     return endings.program(lambda: _run(args.name))
 
 
-def _run(names):
+def _run(names: collections.abc.Sequence[str]) -> int:
     if names:
         for path in toolchain.ensure(names, progress.Progress()).values():
             print(path)

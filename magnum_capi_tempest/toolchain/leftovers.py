@@ -40,7 +40,7 @@ def marked(folder: pathlib.Path,
             MARK: os.path.abspath(folder)}
 
 
-def end(folder: pathlib.Path):
+def end(folder: pathlib.Path) -> None:
     """Kill the process groups that were started to work in a folder."""
     for process in psutil.process_iter():
         works = proc.variable(process, MARK)
@@ -57,9 +57,9 @@ def end(folder: pathlib.Path):
                         timeout=_PATIENCE, what=f'process {group} to end')
 
 
-def remove(folder: pathlib.Path):
+def remove(folder: pathlib.Path) -> None:
     """Remove a folder into which a dying process may still write."""
-    def gone():
+    def gone() -> bool:
         shutil.rmtree(folder, ignore_errors=True)
         return not folder.exists()
 
@@ -69,7 +69,7 @@ def remove(folder: pathlib.Path):
                          what=f'{folder} to be removed')
 
 
-def _alive(group):
+def _alive(group: int) -> bool:
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

@@ -7,11 +7,13 @@ left. The file holds the process id of the holder and what it does, for the
 message of a waiting process.
 """
 
+import collections.abc
 import contextlib
 import fcntl
 import os
 import pathlib
 
+from magnum_capi import progress
 from magnum_capi import waiting
 
 #: Seconds to wait for another process: more than a cold build of everything
@@ -20,7 +22,8 @@ PATIENCE = 2 * 3600
 
 
 @contextlib.contextmanager
-def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
+def hold(path: pathlib.Path, doing: str, progress: progress.Progress, *,
+         timeout: float = PATIENCE) -> collections.abc.Iterator[int]:
     """Hold the lock for the duration of a ``with`` block.
 
     Yields its descriptor: a program that inherits it holds the lock, too, even
@@ -42,6 +45,7 @@ def hold(path: pathlib.Path, doing, progress, *, timeout=PATIENCE):
                 pace=waiting.Pace(first=0.05, most=1.0),
                 describe=lambda _: f'held by a process that {holder(path)}',
                 hint='Check that process; the lock is released when it ends')
+    assert fd is not None
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f'{doing} (pid {os.getpid()})\n'.encode(), 0)
@@ -60,7 +64,7 @@ def holder(path: pathlib.Path) -> str:
         return 'just ended'
 
 
-def _try(path):
+def _try(path: pathlib.Path) -> int | None:
     """A descriptor that holds the lock, or None while another has it."""
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

@@ -5,6 +5,7 @@
 Pure except for reading that file.
 """
 
+import collections.abc
 import dataclasses
 import functools
 import pathlib
@@ -13,6 +14,7 @@ import re
 import tomllib
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import resources
 
 #: The file to edit.
@@ -97,7 +99,7 @@ class Build:
     @property
     def origin(self) -> str:
         """What programs with the same dependencies have in common."""
-        return self.module.name if self.module else self.folder
+        return self.module.name if self.module else self.folder or ''
 
     @property
     def path(self) -> pathlib.Path | None:
@@ -120,7 +122,8 @@ class Build:
     def installed(self) -> bool:
         """Whether our sources are there: some are magnum-capi-sandbox's."""
         try:
-            return self.folder is None or self.path.is_dir()
+            path = self.path
+            return path is None or path.is_dir()
         except errors.EnvironmentProblem:
             return False
 
@@ -144,6 +147,7 @@ class Program:
 
     def read_version(self, output: str) -> str | None:
         """The version that the program's output states, None if none."""
+        assert self.version_regex
         match = re.search(self.version_regex, output)
         return match.group(1) if match else None
 
@@ -213,7 +217,7 @@ def parse(text: str, arch: str) -> Pins:
             hint='Restore the file from git') from e
 
 
-def read(data: dict, arch: str) -> Pins:
+def read(data: json_types.Object, arch: str) -> Pins:
     """The pins of a TOML document, see :func:`parse`.
 
     :raises KeyError, ValueError: it does not describe pins.
@@ -229,12 +233,14 @@ def read(data: dict, arch: str) -> Pins:
         _gib(go['disk_gib']), tuple(go['sha256'])))
 
 
-def _module(name, h1):
+def _module(name: str, h1: str) -> Module:
     path, version = name.split('@')
     return Module(path, version, h1)
 
 
-def _program(name, data, builds, arch):
+def _program(name: str, data: json_types.Object,
+             builds: tuple[dict[str, Module], dict[str, list[str]]], arch: str
+             ) -> Program:
     version = data['version']
     major, minor = version.split('.')[:2]
     names = {'version': version, 'major': major, 'minor': minor,
@@ -246,17 +252,21 @@ def _program(name, data, builds, arch):
         _build(data.get('build'), names, *builds))
 
 
-def _download(data, names):
+def _download(data: json_types.Object | None,
+              names: collections.abc.Mapping[str, str]) -> Download | None:
     for algorithm in ALGORITHMS:
         digest = (data or {}).get(algorithm, {}).get(names['arch'])
-        if digest:
+        if data and digest:
             member = data.get('member')
             return Download(data['url'].format(**names), digest,
                             member and member.format(**names), algorithm)
     return None
 
 
-def _build(data, names, modules, ldflags):
+def _build(data: json_types.Object | None,
+           names: collections.abc.Mapping[str, str],
+           modules: collections.abc.Mapping[str, Module],
+           ldflags: collections.abc.Mapping[str, list[str]]) -> Build | None:
     if data is None:
         return None
     path, folder = data.get('module'), data.get('sources')
@@ -274,5 +284,5 @@ def _build(data, names, modules, ldflags):
         data.get('test', False), data.get('cgo', False))
 
 
-def _gib(value):
+def _gib(value: int) -> int:
     return int(value * 2**30)

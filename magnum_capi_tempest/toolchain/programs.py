@@ -14,8 +14,10 @@ import tempfile
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_tempest.toolchain import build
 from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import store as stores
 
 #: Seconds for a version command; a working one takes less than 0.5.
@@ -55,14 +57,15 @@ class Resolver:
     #: Publishers of which a message has said that they cannot be reached.
     _unreachable: set[str] = set()
 
-    def __init__(self, pins, store: stores.Store, progress,
-                 wheel: stores.Store | None = None):
+    def __init__(self, pins: pins.Pins, store: stores.Store,
+                 progress: progress.Progress, wheel: stores.Store | None = None
+                 ) -> None:
         self._pins = pins
         self._wheel = wheel
         self._store = store
         self._progress = progress
 
-    def get(self, name) -> pathlib.Path:
+    def get(self, name: str) -> pathlib.Path:
         """Path of an intact program, fetched if necessary.
 
         :param name: a key of ``pins.programs``.
@@ -87,7 +90,7 @@ class Resolver:
         """The state of all programs, without making or fully reading any."""
         return [self._describe(p) for p in self._pins.programs.values()]
 
-    def _describe(self, program):
+    def _describe(self, program: pins.Program) -> State:
         found = on_path(program)
         if found:
             return State(program.name, program.version, 'path', 'ready',
@@ -105,7 +108,7 @@ class Resolver:
         return State(program.name, program.version, '/'.join(ways),
                      'missing', None)
 
-    def _ways(self, program):
+    def _ways(self, program: pins.Program) -> dict[str, pathlib.Path]:
         """Files in the cache by the way that makes them, best first."""
         found = {}
         if program.download:
@@ -116,7 +119,7 @@ class Resolver:
                 program.name, program.version, build.key(program))
         return found
 
-    def _installed(self, program):
+    def _installed(self, program: pins.Program) -> pathlib.Path | None:
         """The program that a wheel brings; None if it is of other sources."""
         if not (self._wheel and program.build and program.build.installed):
             return None
@@ -124,7 +127,8 @@ class Resolver:
             program.name, program.version, build.key(program))
         return None if self._wheel.fault(file) else file
 
-    def _kept(self, program, report=False):
+    def _kept(self, program: pins.Program, report: bool = False
+              ) -> pathlib.Path | None:
         installed = self._installed(program)
         if installed:
             return installed
@@ -137,10 +141,10 @@ class Resolver:
                 self._progress.info(f'{file} is broken: {fault}; replacing it')
         return None
 
-    def _make(self, program, work):
+    def _make(self, program: pins.Program, work: pathlib.Path) -> pathlib.Path:
         out, why = work / program.name, None
         ways = self._ways(program)
-        if 'download' in ways:
+        if 'download' in ways and program.download:
             try:
                 self._download(program.download, out)
                 _require_version(program, out, 'download')
@@ -148,7 +152,7 @@ class Resolver:
             except download.Unavailable as e:
                 why = f'{e.what}: {e.last_seen}'
                 self._report(program, why, isinstance(e, download.Closed))
-        if 'build' in ways:
+        if 'build' in ways and program.build:
             build.make(program, out, self._progress,
                        warm=self._warm(program.build.origin))
             _require_version(program, out, 'build')
@@ -159,7 +163,7 @@ class Resolver:
                              'way to build it',
             hint=f'Put {program.name} {program.version} on PATH')
 
-    def _download(self, release, out):
+    def _download(self, release: pins.Download, out: pathlib.Path) -> None:
         if release.member is None:
             self._fetch(release, out)
             return
@@ -174,7 +178,7 @@ class Resolver:
             self._store.used(archive)
             download.extract(release, archive, out)
 
-    def _fetch(self, release, target):
+    def _fetch(self, release: pins.Download, target: pathlib.Path) -> None:
         failure = None
         with self._progress.step(f'downloading {release.name}') as note:
             try:
@@ -185,7 +189,7 @@ class Resolver:
         if failure:
             raise failure
 
-    def _report(self, program, why, closed):
+    def _report(self, program: pins.Program, why: str, closed: bool) -> None:
         """Say why there is no download; of a publisher only once."""
         if not closed:
             self._progress.info(f'{program.name}: no download: {why}')
@@ -193,7 +197,7 @@ class Resolver:
             self._unreachable.add(why)
             self._progress.info(f'{why}; its programs are built with Go')
 
-    def _warm(self, origin):
+    def _warm(self, origin: str) -> bool:
         """Whether a program with these dependencies is in this cache."""
         return any(
             self._store.fault(self._ways(one)['build'], deep=False)
@@ -201,7 +205,8 @@ class Resolver:
             if one.build and one.build.origin == origin)
 
 
-def on_path(program, path=None) -> pathlib.Path | None:
+def on_path(
+        program: pins.Program, path: str | None = None) -> pathlib.Path | None:
     """First program on PATH whose version is exactly the pinned one.
 
     A distribution's "1.36.3-gke.1" or a launcher that calls itself
@@ -223,14 +228,14 @@ def on_path(program, path=None) -> pathlib.Path | None:
     return None
 
 
-def version(program, file) -> str | None:
+def version(program: pins.Program, file: pathlib.Path) -> str | None:
     """The version that ``file`` reports, None if it reports none."""
     try:
         # minikube writes an audit log below the home folder and a log into
         # the folder for temporary files.
         with tempfile.TemporaryDirectory(prefix='magnum-capi-') as scratch:
             output = processes.run(
-                [file, *program.version_command], timeout=TIMEOUT,
+                [file, *(program.version_command or ())], timeout=TIMEOUT,
                 env={**os.environ, **QUIET, 'MINIKUBE_HOME': scratch,
                      'TMPDIR': scratch})
     except (errors.CommandFailed, errors.EnvironmentProblem, OSError):
@@ -238,7 +243,8 @@ def version(program, file) -> str | None:
     return program.read_version(output)
 
 
-def _require_version(program, out, way):
+def _require_version(
+        program: pins.Program, out: pathlib.Path, way: str) -> None:
     """Find a wrong ldflag or release file here, not in a test run."""
     out.chmod(0o755)
     if program.version_command is None:
@@ -251,7 +257,8 @@ def _require_version(program, out, way):
             hint='Correct its ldflags in pins.toml')
 
 
-def _cannot_write(error, program, root):
+def _cannot_write(error: OSError, program: pins.Program, root: pathlib.Path
+                  ) -> errors.EnvironmentProblem:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return errors.EnvironmentProblem(
         f'No disk space for {program.name}' if full

@@ -11,6 +11,7 @@ complete, whatever was killed meanwhile. Only the holder of a program's lock
 writes below its folder: any ``tmp-*`` that it finds there is a leftover.
 """
 
+import collections.abc
 import contextlib
 import functools
 import json
@@ -19,6 +20,7 @@ import pathlib
 import shutil
 import tempfile
 
+from magnum_capi import progress
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import disk
 from magnum_capi_tempest.toolchain import download
@@ -34,10 +36,11 @@ class Store:
     :param root: ``<cache>/toolchain`` by default.
     """
 
-    def __init__(self, root: pathlib.Path | None = None):
+    def __init__(self, root: pathlib.Path | None = None) -> None:
         self.root = root or paths.cache() / 'toolchain'
 
-    def file(self, name, version, key, inner=None) -> pathlib.Path:
+    def file(self, name: str, version: str, key: str, inner: str | None = None
+             ) -> pathlib.Path:
         """Path of a program in the cache, which may lack it.
 
         :param key: hex digest of everything that it is made from.
@@ -45,7 +48,7 @@ class Store:
         """
         return self.root / name / f'{version}-{key[:12]}' / (inner or name)
 
-    def fault(self, file: pathlib.Path, *, deep=True) -> str | None:
+    def fault(self, file: pathlib.Path, *, deep: bool = True) -> str | None:
         """What is wrong with a cached program; None if it is intact.
 
         Its SHA-256 is compared at the first use in this process, and after
@@ -73,12 +76,13 @@ class Store:
             return 'its SHA-256 differs from the receipt'
         return None
 
-    def _folder(self, file):
+    def _folder(self, file: pathlib.Path) -> pathlib.Path:
         name, folder, *_ = file.relative_to(self.root).parts
         return self.root / name / folder
 
     @contextlib.contextmanager
-    def making(self, name, doing, progress):
+    def making(self, name: str, doing: str, progress: progress.Progress
+               ) -> collections.abc.Iterator[pathlib.Path]:
         """Context: an empty folder to make ``name`` in, for one process.
 
         First removes leftovers of dead processes: files, and builds that
@@ -96,7 +100,7 @@ class Store:
             finally:
                 leftovers.remove(folder)
 
-    def publish(self, file, work) -> pathlib.Path:
+    def publish(self, file: pathlib.Path, work: pathlib.Path) -> pathlib.Path:
         """Turn a finished folder into the cached program; returns its path.
 
         Other versions that nobody has used for long are removed.
@@ -124,12 +128,12 @@ class Store:
                 shutil.rmtree(receipt.parent, ignore_errors=True)
         return file
 
-    def used(self, file):
+    def used(self, file: pathlib.Path) -> None:
         """Note that a cached program is of use."""
         with contextlib.suppress(OSError):
             os.utime(self._folder(file) / _RECEIPT)
 
 
 @functools.cache
-def _digest(file, _size, _mtime):
+def _digest(file: pathlib.Path, _size: int, _mtime: int) -> str:
     return download.digest(file)

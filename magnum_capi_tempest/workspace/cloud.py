@@ -2,12 +2,16 @@
 
 """Inspects a cloud of clouds.yaml for a test of Magnum."""
 
+import collections.abc
 import contextlib
 import os
 import re
+import typing
 import uuid
 
+from keystoneauth1 import adapter
 import openstack
+import requests
 
 from magnum_capi.discovery import cloud as clouds
 from magnum_capi import errors
@@ -29,7 +33,7 @@ _OF_A_DRIVER = re.compile(
     re.IGNORECASE)
 
 
-def read(names) -> selection.Cloud:
+def read(names: collections.abc.Sequence[str]) -> selection.Cloud:
     """Inspect a cloud.
 
     :param names: in clouds.yaml, one per user; None: openstacksdk chooses.
@@ -38,7 +42,7 @@ def read(names) -> selection.Cloud:
     :raises EnvironmentProblem: it cannot be reached, or denies access.
     """
     accounts = []
-    connection = None
+    connection: openstack.connection.Connection | None = None
     for name in names:
         with clouds.explained(name):
             found = clouds.connect(name)
@@ -51,10 +55,12 @@ def read(names) -> selection.Cloud:
                 'The users belong to different clouds',
                 where=f'{names[0]}, {name}')
     with clouds.explained(names[0]):
+        assert connection
         return _look(connection, tuple(accounts), names[0])
 
 
-def _account(name, connection):
+def _account(name: str, connection: openstack.connection.Connection
+             ) -> selection.Account:
     known = connection.config.config['auth']
     if not known.get('password') or 'application_credential_id' in known:
         raise errors.UsageError(
@@ -62,7 +68,7 @@ def _account(name, connection):
             where=f'{name} in clouds.yaml',
             hint='Use a user name and a password instead of an application '
                  'credential or a token')
-    access = connection.session.auth.get_access(connection.session)
+    access = _access(connection)
     if not access.project_name:
         raise errors.UsageError(
             'The user has no project', where=f'{name} in clouds.yaml',
@@ -73,17 +79,25 @@ def _account(name, connection):
         tuple(sorted(access.role_names)))
 
 
-def _look(connection, accounts, name):
+def _access(connection: openstack.connection.Connection) -> typing.Any:
+    # A plugin of Keystone, as the user has a password: see _account.
+    auth: typing.Any = connection.session.auth
+    return auth.get_access(connection.session)
+
+
+def _look(connection: openstack.connection.Connection,
+          accounts: tuple[selection.Account, ...], name: str
+          ) -> selection.Cloud:
     config = connection.config
     verify, _ = config.get_requests_verify_args()
     magnum = clouds.service(
         connection, 'container_infrastructure_management', 'Magnum', name)
-    access = connection.session.auth.get_access(connection.session)
+    access = _access(connection)
     return selection.Cloud(
         auth_url=_v3(config.config['auth']['auth_url']),
         region=config.region_name or '',
-        interface=(config.get_interface('container-infra')
-                   or 'public').removesuffix('URL'),
+        interface=str(config.get_interface('container-infra')
+                      or 'public').removesuffix('URL'),
         verify=verify is not False,
         # Tempest runs in the folder of the workspace.
         cacert=os.path.abspath(verify) if isinstance(verify, str) else '',
@@ -105,7 +119,8 @@ def _look(connection, accounts, name):
 
 
 @contextlib.contextmanager
-def trials(name, choice):
+def trials(name: str, choice: selection.Choice
+           ) -> collections.abc.Iterator['Trials']:
     """Try what a cloud's Magnum does; a context manager with a Trials.
 
     :param name: of the cloud, the first of those that were read.
@@ -126,11 +141,12 @@ class Trials:
     :param choice: :class:`.selection.Choice`.
     """
 
-    def __init__(self, magnum, choice):
+    def __init__(
+            self, magnum: adapter.Adapter, choice: selection.Choice) -> None:
         self._magnum = magnum
         self._choice = choice
 
-    def _create(self, driver=''):
+    def _create(self, driver: str = '') -> requests.Response:
         """Request a template; delete it if there is one; the answer."""
         choice = self._choice
         answer = self._magnum.post('/clustertemplates', json={
@@ -187,7 +203,7 @@ class Trials:
                  'does' + _in_use(self._magnum))
 
 
-def _in_use(magnum):
+def _in_use(magnum: adapter.Adapter) -> str:
     """A clause about the drivers of the templates that the user sees."""
     answer = magnum.get('/clustertemplates')
     found = {one.get('driver') for one in answer.json()['clustertemplates']
@@ -195,7 +211,7 @@ def _in_use(magnum):
     return f'; templates here have {", ".join(sorted(found))}' if found else ''
 
 
-def _said(answer):
+def _said(answer: requests.Response) -> str:
     """The text of Magnum's refusal, on one line."""
     try:
         found = answer.json()['errors'][0]
@@ -205,17 +221,17 @@ def _said(answer):
     return ' '.join(str(text or answer.text).split()).rstrip('.')
 
 
-def _new_name():
+def _new_name() -> str:
     return f'{NAME}{uuid.uuid4().hex[:8]}'
 
 
-def _v3(url):
+def _v3(url: str) -> str:
     """The URL with its version, as Tempest needs it."""
     url = url.rstrip('/')
     return url if url.endswith('/v3') else f'{url}/v3'
 
 
-def _microversions(magnum, name):
+def _microversions(magnum: adapter.Adapter, name: str) -> tuple[str, str]:
     answer = magnum.get('/clustertemplates', params={'limit': 1})
     openstack.exceptions.raise_from_response(answer)
     found = [answer.headers.get(header, '').rpartition(' ')[2]
@@ -226,4 +242,5 @@ def _microversions(magnum, name):
             'The Magnum endpoint does not report its microversions',
             where=name,
             last_seen=' '.join(found))
-    return tuple(found)
+    lowest, highest = found
+    return lowest, highest

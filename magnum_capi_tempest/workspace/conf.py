@@ -7,6 +7,7 @@ class that finds none left fails ("Insufficient number of users provided", in
 tempest/lib/common/preprov_creds.py).
 """
 
+import collections.abc
 import dataclasses
 import os
 import pathlib
@@ -15,6 +16,7 @@ from oslo_config import cfg
 import yaml
 
 from magnum_capi import progress
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.workspace import selection
 
 _OPTS = {
@@ -48,14 +50,14 @@ class Conf:
     """
 
     admin: bool
-    users: tuple[dict, ...]
+    users: tuple[json_types.Object, ...]
     artifact_dir: str
     management_kubeconfig: str = ''
     real_nodes: bool = False
     workers: int | None = None
 
 
-def read(etc) -> Conf:
+def read(etc: pathlib.Path) -> Conf:
     """Read the configuration of a workspace.
 
     :param etc: folder of tempest.conf.
@@ -82,7 +84,7 @@ def read(etc) -> Conf:
         return Conf(False, (), '')
 
 
-def _cloud(conf):
+def _cloud(conf: cfg.ConfigOpts) -> json_types.Object:
     identity = conf.identity
     return {
         'region_name': identity.region,
@@ -91,7 +93,7 @@ def _cloud(conf):
         'cacert': identity.ca_certificates_file}
 
 
-def _admin(conf):
+def _admin(conf: cfg.ConfigOpts) -> collections.abc.Iterator[dict[str, str]]:
     auth = conf.auth
     if auth.admin_username and conf.identity.uri_v3:
         yield {'username': auth.admin_username,
@@ -101,16 +103,19 @@ def _admin(conf):
                'project_domain_name': auth.admin_domain_name}
 
 
-def _accounts(conf, etc):
+def _accounts(
+        conf: cfg.ConfigOpts, etc: pathlib.Path) -> list[json_types.Object]:
     """The users in accounts.yaml, dicts."""
     if not conf.auth.test_accounts_file:
-        return ()
+        return []
     # Tempest runs in the folder of the workspace.
     path = os.path.join(pathlib.Path(etc).parent, conf.auth.test_accounts_file)
-    return yaml.safe_load(pathlib.Path(path).read_text())
+    found: list[json_types.Object] = yaml.safe_load(
+        pathlib.Path(path).read_text())
+    return found
 
 
-def _user(account):
+def _user(account: json_types.Object) -> dict[str, str]:
     return {'username': account['username'], 'password': account['password'],
             'project_name': account['project_name'],
             **{key: account.get(key) or 'Default' for key in (

@@ -7,10 +7,12 @@ recorded in the workspace, or blindly if there are none. In a new workspace one
 worker may then be idle for the last minutes.
 """
 
+import collections.abc
 import contextlib
 import csv
 import datetime
 import pathlib
+import typing
 
 from subunit import v2
 import testtools
@@ -22,7 +24,7 @@ from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
 
 
-def keep(stream, path):
+def keep(stream: pathlib.Path, path: pathlib.Path) -> None:
     """Record how long the tests of a run took.
 
     :param stream: file with a recorded subunit stream.
@@ -37,7 +39,7 @@ def keep(stream, path):
             _Chain(v2.StreamResultToBytes(f)))
 
 
-def tell(workspace, path):
+def tell(workspace: pathlib.Path, path: pathlib.Path) -> None:
     """Load recorded durations into a workspace.
 
     :param path: written by :func:`keep`; ignored if it is missing or
@@ -54,7 +56,7 @@ def tell(workspace, path):
             cwd=workspace, timeout=120, binary=True)
 
 
-def tell_typical(workspace):
+def tell_typical(workspace: pathlib.Path) -> None:
     """Load the durations of :data:`.live.TYPICAL`, where none are recorded."""
     path = pathlib.Path(workspace) / 'typical.subunit'
     begin = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
@@ -73,14 +75,17 @@ def tell_typical(workspace):
 class _Chain(testtools.StreamResult):
     """Passes tests on; each begins at the end of its worker's previous one."""
 
-    def __init__(self, target):
+    def __init__(self, target: typing.Any) -> None:
         self._target = target
-        self._began = None
+        self._began: datetime.datetime | None = None
         #: End of the last test, by worker.
-        self._ends = {}
+        self._ends: dict[str | None, datetime.datetime] = {}
 
-    def status(self, test_id=None, test_status=None, test_tags=None,
-               timestamp=None, **_):
+    # Senders use keywords only.
+    def status(  # type: ignore[override]
+            self, test_id: str | None = None, test_status: str | None = None,
+            test_tags: collections.abc.Set[str] | None = None,
+            timestamp: datetime.datetime | None = None, **_: object) -> None:
         if not (test_id and test_status and timestamp):
             return
         self._began = self._began or timestamp

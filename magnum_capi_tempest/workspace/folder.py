@@ -2,6 +2,7 @@
 
 """A Tempest workspace: a folder in which ``tempest run`` finds everything."""
 
+import collections.abc
 import contextlib
 import hashlib
 import importlib.util
@@ -32,7 +33,7 @@ _MADE = '.made.json'
 WORKERS = 'MAGNUM_CAPI_WORKERS'
 
 
-def etc_of(workspace) -> pathlib.Path:
+def etc_of(workspace: pathlib.Path) -> pathlib.Path:
     """The folder with the tempest.conf of a workspace.
 
     :raises UsageError: it is no workspace.
@@ -45,8 +46,9 @@ def etc_of(workspace) -> pathlib.Path:
     return found
 
 
-def lay_out(folder, conf, *, etc=ETC, accounts=None,
-            fixture=None) -> pathlib.Path:
+def lay_out(folder: pathlib.Path, conf: str, *, etc: str = ETC,
+            accounts: str | None = None, fixture: str | None = None
+            ) -> pathlib.Path:
     """Make or update a workspace; returns the path of its tempest.conf.
 
     :param folder: made if missing, with mode 0700.
@@ -61,7 +63,8 @@ def lay_out(folder, conf, *, etc=ETC, accounts=None,
     return folder / etc / 'tempest.conf'
 
 
-def update(folder, conf, fixture=None) -> list[pathlib.Path]:
+def update(folder: pathlib.Path, conf: str, fixture: str | None = None
+           ) -> list[pathlib.Path]:
     """Make or update a workspace; edited files stay as they are.
 
     :param folder: see :func:`lay_out`, like conf and fixture.
@@ -76,7 +79,8 @@ def update(folder, conf, fixture=None) -> list[pathlib.Path]:
     return [folder / name for name in kept]
 
 
-def edited(folder, made) -> list[str]:
+def edited(folder: pathlib.Path, made: collections.abc.Mapping[str, str | None]
+           ) -> list[str]:
     """Names of the files that somebody wrote, or edited since we did.
 
     :param made: new content by name, relative to the workspace; None: the
@@ -93,7 +97,8 @@ def edited(folder, made) -> list[str]:
     return sorted(found)
 
 
-def _texts(conf, etc=ETC, accounts=None, fixture=None):
+def _texts(conf: str, etc: str = ETC, accounts: str | None = None,
+           fixture: str | None = None) -> dict[str, str]:
     """Content of the files of a workspace by name."""
     library = _library()
     texts = {
@@ -108,7 +113,8 @@ def _texts(conf, etc=ETC, accounts=None, fixture=None):
     return {name: text for name, text in texts.items() if text is not None}
 
 
-def _write(folder, texts):
+def _write(folder: pathlib.Path, texts: collections.abc.Mapping[str, str]
+           ) -> None:
     folders.make(folder)
     (folder / 'lock').mkdir(exist_ok=True)
     for name, text in texts.items():
@@ -117,26 +123,26 @@ def _write(folder, texts):
         name: _digest(text.encode()) for name, text in texts.items()}))
 
 
-def _recorded(folder):
+def _recorded(folder: pathlib.Path) -> dict[str, str]:
     try:
         return dict(json.loads((folder / _MADE).read_text()))
     except (OSError, TypeError, ValueError):
         return {}
 
 
-def _digest(content):
+def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _library():
+def _library() -> pathlib.Path:
     """The folder of Tempest; devstack and tox install a checkout."""
     spec = importlib.util.find_spec('tempest')
     if spec and spec.origin:
         return pathlib.Path(spec.origin).parents[1]
-    return sysconfig.get_path('purelib')
+    return pathlib.Path(sysconfig.get_path('purelib'))
 
 
-def known_secrets(etc) -> redact.Known:
+def known_secrets(etc: pathlib.Path | str) -> redact.Known:
     """The secrets of administrators and users in the configuration.
 
     :param etc: folder of tempest.conf and accounts.yaml.

@@ -2,9 +2,11 @@
 
 """Make a workspace for a cloud: inspect, choose, write."""
 
+import collections.abc
 import dataclasses
 import importlib.util
 import pathlib
+import typing
 
 import jinja2
 
@@ -21,8 +23,9 @@ _MARK = '# Made by "magnum-capi tempest init"'
 _VOLUMES = ('block-storage', 'volumev3', 'block-store', 'volume')
 
 
-def init(folder, names, preferred, *, static=False,
-         overwrite=False) -> selection.Choice:
+def init(folder: pathlib.Path, names: collections.abc.Sequence[str],
+         preferred: selection.Preferences, *, static: bool = False,
+         overwrite: bool = False) -> selection.Choice:
     """Write a workspace; returns what was chosen.
 
     :param folder: new, empty, or made by this function before.
@@ -41,7 +44,7 @@ def init(folder, names, preferred, *, static=False,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
     said = 'not_promised' in dict(preferred.options)
     with cloud.trials(names[0], choice) as trials:
-        found = {}
+        found: dict[str, typing.Any] = {}
         if not said and not choice.promises(selection.KEEPS_DRIVER):
             found['heeds_template_driver'] = trials.heeds_template_driver()
         found['stored_driver'] = trials.driver()
@@ -59,7 +62,9 @@ def init(folder, names, preferred, *, static=False,
     return choice
 
 
-def _spare_edits(folder, made, overwrite):
+def _spare_edits(folder: pathlib.Path,
+                 made: collections.abc.Mapping[str, str | None],
+                 overwrite: bool) -> None:
     for name in folders.edited(folder, made):
         path = folder / name
         aside = path.with_name(f'{path.name}.edited')
@@ -71,7 +76,7 @@ def _spare_edits(folder, made, overwrite):
         path.replace(aside)
 
 
-def _check(folder):
+def _check(folder: pathlib.Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise errors.UsageError('This is not a folder', where=folder)
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
@@ -82,7 +87,7 @@ def _check(folder):
                  'command created')
 
 
-def _is_ours(folder):
+def _is_ours(folder: pathlib.Path) -> bool:
     try:
         text = (folder / folders.ETC / 'tempest.conf').read_text()
     except (OSError, UnicodeDecodeError):
@@ -90,7 +95,7 @@ def _is_ours(folder):
     return text.startswith(_MARK)
 
 
-def tempest_config(choice, folder) -> str:
+def tempest_config(choice: selection.Choice, folder: pathlib.Path) -> str:
     """Text of tempest.conf.
 
     :param folder: absolute path of the workspace.

@@ -5,6 +5,7 @@ Attachments, thousands of lines of a failed test, are for the reports that are
 written at the end; stestr's own output would print them twice.
 """
 
+import collections.abc
 import csv
 import os
 import pathlib
@@ -12,9 +13,11 @@ import re
 import shutil
 import sys
 import time
+import typing
 
 import subunit
 import testtools
+from testtools.testresult import real
 
 from magnum_capi import progress
 from magnum_capi_tempest import texts
@@ -47,8 +50,10 @@ class Live:
     else a line a minute.
     """
 
-    def __init__(self):
-        self._known, self._ended, self._failed = set(), set(), 0
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._ended: set[str] = set()
+        self._failed = 0
         self._begin = time.monotonic()
         self._told = self._begin
         self._progress = progress.Progress()
@@ -57,7 +62,7 @@ class Live:
             self._seconds = {row['test']: int(row['seconds'])
                              for row in csv.DictReader(rows)}
 
-    def read(self, source):
+    def read(self, source: typing.IO[bytes]) -> None:
         """Show what a subunit stream says, as it comes.
 
         :param source: binary file; it is read to its end in any case, as its
@@ -79,7 +84,7 @@ class Live:
                 self._clear()
                 self._progress.info(self._count())
 
-    def _test(self, record):
+    def _test(self, record: real.TestDict) -> None:
         name, status = _name(record['id']), record['status']
         if status == 'exists':
             self._known.add(name)
@@ -92,15 +97,15 @@ class Live:
                   f'{_WORDS.get(status, "did not end")}{_why(record)}')
         self._tell(record)
 
-    def _say(self, text):
+    def _say(self, text: str) -> None:
         self._clear()
         print(texts.clean(text), flush=True)
 
-    def _clear(self):
+    def _clear(self) -> None:
         if self._terminal:
             print(_CLEAR, end='', file=sys.stderr, flush=True)
 
-    def _tell(self, record):
+    def _tell(self, record: real.TestDict) -> None:
         now = time.monotonic()
         if self._terminal:
             print(self._count() + self._left(), end='', file=sys.stderr,
@@ -111,13 +116,13 @@ class Live:
             self._told = now
             self._progress.info(self._count() + self._left())
 
-    def _count(self):
+    def _count(self) -> str:
         """How many tests have run: ``12 of 446 tests, 1 failed``."""
         return (f'{len(self._ended)} of '
                 f'{texts.number(len(self._known), "test")}, '
                 f'{self._failed} failed')
 
-    def _left(self):
+    def _left(self) -> str:
         done, work = (sum(self._seconds.get(name, _SHORT) for name in names)
                       for names in (self._ended, self._known))
         if not work * _ENOUGH < done < work:
@@ -132,44 +137,46 @@ class _Others(testtools.StreamResult):
     subunit gives what is no packet byte by byte.
     """
 
-    def __init__(self, say):
+    def __init__(self, say: collections.abc.Callable[[str], None]) -> None:
         super().__init__()
         self._say = say
         self._rest = b''
 
-    def status(self, test_id=None, file_bytes=None, **_):
+    # Senders use keywords only.
+    def status(self, test_id: str | None = None,  # type: ignore[override]
+               file_bytes: memoryview | None = None, **_: object) -> None:
         if test_id is None and file_bytes:
             *lines, self._rest = (self._rest + bytes(file_bytes)).split(b'\n')
             self._pass_on(*lines)
 
-    def stopTestRun(self):
+    def stopTestRun(self) -> None:
         super().stopTestRun()
         self._pass_on(self._rest)
 
-    def _pass_on(self, *lines):
+    def _pass_on(self, *lines: bytes) -> None:
         for line in lines:
             text = line.decode('utf-8', 'replace').rstrip()
             if text:
                 self._say(text)
 
 
-def _name(test_id):
+def _name(test_id: str) -> str:
     return _ATTRIBUTES.sub('', test_id)
 
 
-def _worker(record):
+def _worker(record: real.TestDict) -> str:
     return next((tag.removeprefix('worker-') for tag in record['tags']
                  if tag.startswith('worker-')), '0')
 
 
-def _took(record):
+def _took(record: real.TestDict) -> str:
     begin, end = record['timestamps']
     if record['status'] == 'skip' or not (begin and end):
         return ''
     return f' [{(end - begin).total_seconds():.1f}s]'
 
 
-def _why(record):
+def _why(record: real.TestDict) -> str:
     """The beginning of the reason for which a test failed or was skipped."""
     details = record['details']
     if record['status'] == 'skip' and 'reason' in details:

@@ -7,13 +7,19 @@ and is replaced by its size.
 """
 
 import collections
+import collections.abc
+import datetime
 import typing
 
 from subunit import v2
 import testtools
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
+
+#: Route code, id of the test, name.
+_Attachment: typing.TypeAlias = tuple[str | None, str | None, str]
 
 #: Bytes per packet. The limit is 4 MiB, and a longer packet ends the worker
 #: with all of its tests (python-subunit 1.4, subunit/v2.py, _write_packet).
@@ -32,23 +38,30 @@ class Redacting(testtools.StreamResult):
     :param known: secrets that may be in it, in any context.
     """
 
-    def __init__(self, target, known: redact.Known | None = None):
+    def __init__(self, target: typing.Any, known: redact.Known | None = None
+                 ) -> None:
         super().__init__()
         self._target = target
         self._known = known
         #: Chunks, and the other values of the first event, by attachment.
-        self._waiting = collections.defaultdict(lambda: ([], {}))
+        self._waiting: dict[_Attachment, tuple[
+            list[bytes], json_types.Object]] = collections.defaultdict(
+                lambda: ([], {}))
 
-    def startTestRun(self):
+    def startTestRun(self) -> None:
         self._target.startTestRun()
 
-    def stopTestRun(self):
+    def stopTestRun(self) -> None:
         self._flush(lambda key: True)
         self._target.stopTestRun()
 
-    def status(self, test_id=None, test_status=None, test_tags=None,
-               runnable=True, file_name=None, file_bytes=None, eof=False,
-               mime_type=None, route_code=None, timestamp=None):
+    def status(self, test_id: str | None = None,
+               test_status: str | None = None,
+               test_tags: collections.abc.Set[str] | None = None,
+               runnable: bool = True, file_name: str | None = None,
+               file_bytes: memoryview | bytes | None = None, eof: bool = False,
+               mime_type: str | None = None, route_code: str | None = None,
+               timestamp: datetime.datetime | None = None) -> None:
         if file_name is not None:
             chunks, event = self._waiting[route_code, test_id, file_name]
             event.setdefault('timestamp', timestamp)
@@ -65,11 +78,14 @@ class Redacting(testtools.StreamResult):
                 test_tags=test_tags, runnable=runnable,
                 route_code=route_code, timestamp=timestamp)
 
-    def _flush(self, wanted):
+    def _flush(self, wanted: collections.abc.Callable[[_Attachment], bool]
+               ) -> None:
         for key in [key for key in self._waiting if wanted(key)]:
             self._pass_on(*key, *self._waiting.pop(key))
 
-    def _pass_on(self, route_code, test_id, file_name, chunks, event):
+    def _pass_on(self, route_code: str | None, test_id: str | None,
+                 file_name: str, chunks: collections.abc.Sequence[bytes],
+                 event: json_types.Object) -> None:
         data, event['mime_type'] = without_secrets(
             b''.join(chunks), event['mime_type'], self._known)
         for start in range(0, len(data) or 1, PIECE):

@@ -8,6 +8,7 @@ workers (:mod:`.worker`), and none is in the recorded stream, even if another
 program ran the tests.
 """
 
+import collections.abc
 import contextlib
 import io
 import itertools
@@ -17,6 +18,7 @@ import shlex
 import sys
 import tempfile
 import time
+import typing
 
 import subunit
 import testtools
@@ -56,12 +58,13 @@ class RunCutOff(errors.MagnumCapiError):
     :param stream: file with what is recorded of them.
     """
 
-    def __init__(self, what: str, *, stream: pathlib.Path, **kwargs) -> None:
+    def __init__(self, what: str, *, stream: pathlib.Path, **kwargs: typing.Any
+                 ) -> None:
         super().__init__(what, **kwargs)
         self.stream = stream
 
 
-def new_results(prefix='') -> pathlib.Path:
+def new_results(prefix: str = '') -> pathlib.Path:
     """Make a folder for the results of a run, named after the current time.
 
     Runs that begin in the same second do not share one.
@@ -74,10 +77,13 @@ def new_results(prefix='') -> pathlib.Path:
             found.mkdir(mode=0o700)
             return found
         name = f'{name.partition("_")[0]}_{number}'
+    raise AssertionError('not reached')
 
 
-def run(workspace, arguments, stream, *, etc, env=None,
-        grace=foreground.CLEANUP) -> pathlib.Path:
+def run(workspace: pathlib.Path, arguments: collections.abc.Iterable[object],
+        stream: pathlib.Path, *, etc: pathlib.Path,
+        env: collections.abc.Mapping[str, str] | None = None,
+        grace: float = foreground.CLEANUP) -> pathlib.Path:
     """Run tests, and show a line for each of them on the terminal.
 
     Only the owner can read the stream. If a run is stopped early, the finished
@@ -154,7 +160,7 @@ def run(workspace, arguments, stream, *, etc, env=None,
     return stream
 
 
-def artefacts(etc, stream) -> pathlib.Path:
+def artefacts(etc: pathlib.Path, stream: pathlib.Path) -> pathlib.Path:
     """Folder of the evidence of a run, and of the record of what it created.
 
     :param etc: folder of tempest.conf, which may name the folder.
@@ -164,7 +170,8 @@ def artefacts(etc, stream) -> pathlib.Path:
                         or pathlib.Path(stream).with_name(ARTEFACTS))
 
 
-def _rescue(paths, stream, etc):
+def _rescue(paths: collections.abc.Set[pathlib.Path], stream: pathlib.Path,
+            etc: pathlib.Path) -> bool:
     """Record what stestr wrote of a run; returns whether there is any."""
     found = [content for path in paths if (content := path.read_bytes())]
     for content in found:
@@ -172,18 +179,18 @@ def _rescue(paths, stream, etc):
     return bool(found)
 
 
-def _keep(recorded, stream, etc):
+def _keep(recorded: bytes, stream: pathlib.Path, etc: pathlib.Path) -> None:
     with outfile.whole(stream, outfile.PRIVATE) as f:
         redacting.copy(io.BytesIO(recorded), f, folder.known_secrets(etc))
 
 
-def _streams(workspace):
+def _streams(workspace: pathlib.Path) -> set[pathlib.Path]:
     """Files of stestr's runs: of those it finished, and of the others."""
     repository = workspace / '.stestr'
     return {*repository.glob('[0-9]*'), *repository.glob('tmp*')}
 
 
-def _of_version_2(content):
+def _of_version_2(content: bytes) -> bytes:
     """Convert a stream of version 1, which may be truncated, to version 2."""
     found = io.BytesIO()
     result = testtools.ExtendedToStreamDecorator(
@@ -196,7 +203,7 @@ def _of_version_2(content):
     return found.getvalue()
 
 
-def _recorded(workspace):
+def _recorded(workspace: pathlib.Path) -> str:
     """stestr's counter of the recorded runs of a workspace: text."""
     try:
         return (workspace / '.stestr' / 'next-stream').read_text().strip()
@@ -204,7 +211,7 @@ def _recorded(workspace):
         return '0'
 
 
-def make_repository(workspace):
+def make_repository(workspace: pathlib.Path) -> None:
     """Make the folder of recorded runs, without which tests cannot be listed.
 
     :raises EnvironmentProblem: Tempest is not installed.
@@ -214,7 +221,7 @@ def make_repository(workspace):
                       timeout=120)
 
 
-def program_path(name) -> pathlib.Path:
+def program_path(name: str) -> pathlib.Path:
     """A program of this Python environment.
 
     :raises EnvironmentProblem: it is not there.

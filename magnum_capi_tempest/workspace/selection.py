@@ -12,6 +12,7 @@ import dataclasses
 import yaml
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import promises
 
 #: The least that a Cluster API driver needs for a node.
@@ -57,7 +58,7 @@ class Thing:
 
     id: str
     name: str
-    properties: dict = dataclasses.field(default_factory=dict)
+    properties: json_types.Object = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +169,7 @@ class Choice:
                 if text or name == 'not_promised'}
 
     @property
-    def _not_of_magnum(self):
+    def _not_of_magnum(self) -> set[str]:
         """Ids of what this Magnum does not promise, whatever the driver."""
         found = {*promises.not_of_magnum(
             self.cloud.microversions[1],
@@ -177,7 +178,7 @@ class Choice:
             found -= {KEEPS_DRIVER}
         return found
 
-    def promises(self, name) -> bool:
+    def promises(self, name: str) -> bool:
         """Whether a promise is tested.
 
         :param name: its id.
@@ -186,12 +187,12 @@ class Choice:
             name, self.options['not_promised'].split(','))
 
     @property
-    def _tested(self):
+    def _tested(self) -> str:
         """The driver that is tested; empty: unknown."""
         return self.driver or self.stored_driver
 
     @property
-    def _of_driver(self):
+    def _of_driver(self) -> dict[str, str] | None:
         """Options for the driver that is tested; None: they are not known."""
         return self.preferred.of_driver(self._tested)
 
@@ -207,7 +208,7 @@ class Choice:
         return None if self.dynamic else most_workers(
             account.roles for account in self.cloud.accounts)
 
-    def _chosen(self):
+    def _chosen(self) -> str:
         return 'as Magnum chooses' + (
             f': {self.stored_driver}' if self.stored_driver else '')
 
@@ -272,12 +273,13 @@ def most_workers(accounts: collections.abc.Iterable[tuple[str, ...]]) -> int:
     return max(1, min(count['member'], count['admin'] or count['member']))
 
 
-def _persona(roles):
+def _persona(roles: collections.abc.Sequence[str]) -> str | None:
     """What Tempest takes a user for; an administrator is no member."""
     return next((role for role in ('admin', 'member') if role in roles), None)
 
 
-def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
+def choose(cloud: Cloud, preferred: Preferences, *, workload_api: bool = True,
+           static: bool = False) -> Choice:
     """Choose what to test with.
 
     :param workload_api: whether the tests can check nodes.
@@ -325,7 +327,7 @@ def choose(cloud, preferred, *, workload_api=True, static=False) -> Choice:
         _between(cloud.microversions), preferred, later or None)
 
 
-def _check_labels(labels):
+def _check_labels(labels: collections.abc.Sequence[tuple[str, str]]) -> None:
     for key, text in labels:
         if ',' in text or ',' in key or ':' in key:
             raise errors.UsageError(
@@ -333,7 +335,8 @@ def _check_labels(labels):
                 'colon in its name', where=f'{key}={text}')
 
 
-def _one(things, wanted, kind, option):
+def _one(things: collections.abc.Sequence[Thing], wanted: str, kind: str,
+         option: str) -> Thing:
     found = ([thing for thing in things if thing.id == wanted]
              or [thing for thing in things if thing.name == wanted])
     if len(found) == 1:
@@ -349,7 +352,8 @@ def _one(things, wanted, kind, option):
         hint=_choices(things))
 
 
-def _only(things, kind, option):
+def _only(things: collections.abc.Sequence[Thing], kind: str, option: str
+          ) -> Thing:
     if len(things) == 1:
         return things[0]
     if not things:
@@ -360,7 +364,7 @@ def _only(things, kind, option):
                             hint=f'Name one with {option}. {_choices(things)}')
 
 
-def _choices(things):
+def _choices(things: collections.abc.Sequence[Thing]) -> str:
     names = sorted(thing.name or thing.id for thing in things)
     more = len(names) - _NAMED
     return ('Choose from: ' + ', '.join(names[:_NAMED])
@@ -368,7 +372,7 @@ def _choices(things):
             if names else 'There are none')
 
 
-def _between(versions):
+def _between(versions: tuple[str, str]) -> tuple[str, str]:
     """Microversions that both the suite and this Magnum support."""
     lowest = max(versions[0], OLDEST, key=_number)
     highest = min(versions[1], NEWEST, key=_number)
@@ -381,38 +385,39 @@ def _between(versions):
     return lowest, highest
 
 
-def _number(version):
-    return tuple(map(int, version.split('.')))
+def _number(version: str) -> tuple[int, int]:
+    major, minor = map(int, version.split('.'))
+    return major, minor
 
 
-def _said(thing):
+def _said(thing: Thing) -> str:
     return thing.name or thing.id
 
 
-def accounts(choice) -> str | None:
+def accounts(choice: Choice) -> str | None:
     """Text of accounts.yaml; None when Tempest makes its users itself."""
     if choice.dynamic:
         return None
-    return yaml.safe_dump([{
+    return str(yaml.safe_dump([{
         'username': account.username, 'password': account.password,
         'project_name': account.project,
         'user_domain_name': account.user_domain,
         'project_domain_name': account.project_domain,
         **({'types': ['admin']} if account.admin
            else {'roles': list(account.roles)}),
-    } for account in choice.cloud.accounts], sort_keys=False)
+    } for account in choice.cloud.accounts], sort_keys=False))
 
 
-def value(text) -> str:
+def value(text: object) -> str:
     """Escape a text so that oslo.config reads it back from a file.
 
     :raises UsageError: a file cannot hold it.
     """
-    text = str(text)
-    if not text.isprintable():
+    found = str(text)
+    if not found.isprintable():
         raise errors.UsageError(
             'A name or password contains line breaks or other unprintable '
             'characters, which tempest.conf cannot hold')
     # "$" starts a reference to another option; a pair of quotes is dropped.
-    text = text.replace('$', '$$')
-    return f'"{text}"' if text != text.strip(' \'"') else text
+    found = found.replace('$', '$$')
+    return f'"{found}"' if found != found.strip(' \'"') else found

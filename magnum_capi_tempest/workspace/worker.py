@@ -8,6 +8,7 @@ its record and the output on the terminal; not in logs, such as tempest.log;
 and not in what tests print. This applies to the tests of all plugins.
 """
 
+import collections.abc
 import contextlib
 import functools
 import io
@@ -24,6 +25,7 @@ from stestr.subunit_runner import run as runner
 
 from magnum_capi import errors
 from magnum_capi_tempest import redact
+from magnum_capi_tempest.redact import known as known_values
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import redacting
 
@@ -40,20 +42,23 @@ class Runner(runner.SubunitTestRunner):
     :param known: secrets that may be anywhere.
     """
 
-    def __init__(self, *args, known, **kwargs):
+    def __init__(self, *args: typing.Any, known: redact.Known,
+                 **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self._known = known
 
-    def run(self, test):
+    def run(self, test: unittest.TestCase | unittest.TestSuite) -> typing.Any:
         return super().run(_Interruptible([test]))
 
-    def list(self, test, loader=None):
+    def list(self, test: unittest.TestCase | unittest.TestSuite,
+             loader: unittest.TestLoader | None = None) -> None:
         try:
             super().list(test, loader)
         finally:
             self._result.stopTestRun()
 
-    def _list(self, test):
+    def _list(self, test: unittest.TestCase | unittest.TestSuite
+              ) -> tuple[redacting.Redacting, typing.Any]:
         result, failed = super()._list(test)
         self._result = redacting.Redacting(result, self._known)
         return self._result, failed
@@ -70,8 +75,9 @@ class _Interruptible(unittest.TestSuite):
     (tempest/test.py). Another SIGINT ends that, too.
     """
 
-    def run(self, result, debug=False):
-        def interrupt(*_):
+    def run(self, result: unittest.TestResult, debug: bool = False
+            ) -> unittest.TestResult:
+        def interrupt(*_: object) -> None:
             result.stop()
             raise KeyboardInterrupt
 
@@ -83,7 +89,8 @@ class _Interruptible(unittest.TestSuite):
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _run(self, result, debug):
+    def _run(self, result: unittest.TestResult, debug: bool
+             ) -> unittest.TestResult:
         try:
             return super().run(result, debug)
         except KeyboardInterrupt as e:
@@ -93,12 +100,15 @@ class _Interruptible(unittest.TestSuite):
         if current and (current is getattr(result, '_previousTestClass', None)
                         or vars(current).get('_teardowns')):
             # unittest sets it once setUpClass has ended.
-            result._previousTestClass = current
-            self._tearDownPreviousClass(None, result)
+            result._previousTestClass = (  # type: ignore[attr-defined]
+                current)
+            self._tearDownPreviousClass(  # type: ignore[attr-defined]
+                None, result)
         raise interrupt
 
 
-def _classes(suite):
+def _classes(suite: unittest.BaseTestSuite
+             ) -> collections.abc.Iterator[type[unittest.TestCase]]:
     """Classes of the tests that have not ended, in their order."""
     for test in suite:
         if isinstance(test, unittest.BaseTestSuite):
@@ -114,31 +124,31 @@ class Printed(io.TextIOBase):
     :param known: secrets that may be anywhere.
     """
 
-    def __init__(self, target: typing.TextIO, known: redact.Known):
+    def __init__(self, target: typing.TextIO, known: redact.Known) -> None:
         super().__init__()
         self._target = target
         self._known = known
         self._rest = ''
 
     @property
-    def buffer(self):
+    def buffer(self) -> typing.BinaryIO:
         """For the stream of results, which is already free of secrets."""
         return self._target.buffer
 
     @property
-    def encoding(self):
+    def encoding(self) -> str:  # type: ignore[override]
         return self._target.encoding
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._target.fileno()
 
-    def isatty(self):
+    def isatty(self) -> bool:
         return self._target.isatty()
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         self._rest += text
         if text.endswith('\n') and (
                 len(self._rest) > _KEY or self._rest.rfind('-----BEGIN ')
@@ -146,21 +156,21 @@ class Printed(io.TextIOBase):
             self._tell()
         return len(text)
 
-    def flush(self):
+    def flush(self) -> None:
         self._target.flush()
 
-    def close(self):
+    def close(self) -> None:
         self._tell()
         self.flush()
         super().close()
 
-    def _tell(self):
+    def _tell(self) -> None:
         text, self._rest = self._rest, ''
         if text:
             self._target.write(redact.redact(text, self._known))
 
 
-def _watch_logs(known):
+def _watch_logs(known: known_values.Known) -> None:
     """Make every log handler write its records without secrets.
 
     All handlers ask this method for the text of a record, including its
@@ -168,13 +178,15 @@ def _watch_logs(known):
     """
     plain = logging.Handler.format
 
-    def without_secrets(handler, record):
+    def without_secrets(
+            handler: logging.Handler, record: logging.LogRecord) -> str:
         return redact.redact(plain(handler, record), known)
 
-    logging.Handler.format = without_secrets
+    logging.Handler.format = (  # type: ignore[method-assign]
+        without_secrets)  # type: ignore[assignment]
 
 
-def main():
+def main() -> None:
     """Run the tests that stestr names in the arguments of this program."""
     argv = sys.argv[1:]
     if argv[:2] != _WANTED:
@@ -186,7 +198,7 @@ def main():
 
 
 @contextlib.contextmanager
-def _sign_of_life(where):
+def _sign_of_life(where: str | None) -> collections.abc.Iterator[None]:
     """Have a file in a folder until this process ends; not if it is killed."""
     sign = where and pathlib.Path(where, str(os.getpid()))
     if sign:
@@ -198,7 +210,7 @@ def _sign_of_life(where):
             sign.unlink(missing_ok=True)
 
 
-def _run(argv):
+def _run(argv: collections.abc.Sequence[str]) -> None:
     etc = os.environ.get('TEMPEST_CONFIG_DIR')
     known = folder.known_secrets(etc) if etc else redact.Known([])
     _watch_logs(known)

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files and environment variables that give access to a sandbox."""
 
+import collections.abc
 import json
+import pathlib
 import shlex
 import sys
 
 import yaml
 
+from magnum_capi import driver_info
 from magnum_capi import outfile
 from magnum_capi_sandbox.cloud import configuration
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options as magnum_options
 from magnum_capi_sandbox import spec
@@ -22,7 +26,8 @@ _VOLUMES = 'network.service.volume'
 _SERVICES = 'network.service'
 
 
-def write(layout, passwords):
+def write(layout: layouts.Layout, passwords: collections.abc.Mapping[str, str]
+          ) -> None:
     """Write clouds.yaml; the kubeconfig is the management cluster's own."""
     outfile.write_private(
         layout.directory / 'clouds.yaml',
@@ -30,7 +35,8 @@ def write(layout, passwords):
                              passwords=passwords))
 
 
-def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
+def variables(layout: layouts.Layout, venv: pathlib.Path,
+              made_of: nodes.Nodes = nodes.Nodes()) -> dict[str, str]:
     """Environment variables that select this sandbox.
 
     The clouds are ``sandbox`` (user demo, role member) and
@@ -52,7 +58,7 @@ def variables(layout, venv, made_of=nodes.Nodes()) -> dict[str, str]:
     }
 
 
-def of_nodes(made_of) -> dict[str, str]:
+def of_nodes(made_of: nodes.Nodes) -> dict[str, str]:
     """Environment variables that describe the nodes.
 
     ``MAGNUM_CAPI_IMAGES`` makes every conformance report say which images
@@ -67,7 +73,8 @@ def of_nodes(made_of) -> dict[str, str]:
     return found
 
 
-def _not_of_magnum(layout, wanted, promise) -> set[str]:
+def _not_of_magnum(
+        layout: layouts.Layout, wanted: spec.Spec, promise: str) -> set[str]:
     """Ids of what Magnum does not promise here, whatever the driver.
 
     :param wanted: :class:`.spec.Spec`.
@@ -95,7 +102,7 @@ def _not_of_magnum(layout, wanted, promise) -> set[str]:
     return found
 
 
-def configure_command(layout) -> str:
+def configure_command(layout: layouts.Layout) -> str:
     """A command line that changes Magnum's configuration.
 
     The caller appends ``GROUP.OPTION=VALUE`` arguments.
@@ -105,7 +112,8 @@ def configure_command(layout) -> str:
         'set', '--directory', str(layout.directory)])
 
 
-def _not_of_driver(described, promise) -> set[str]:
+def _not_of_driver(
+        described: driver_info.Description | None, promise: str) -> set[str]:
     """Ids of what a driver does not promise, or is known to break."""
     if not described:
         return set()
@@ -114,14 +122,15 @@ def _not_of_driver(described, promise) -> set[str]:
     return {*described.unsupported, *issues}
 
 
-def _not_of_nodes(wanted) -> set[str]:
+def _not_of_nodes(wanted: spec.Spec) -> set[str]:
     """Ids of what the nodes cannot do."""
     if not wanted.openstack:
         return set()
     return {_VOLUMES if wanted.machines.real else _SERVICES}
 
 
-def _of_driver(described, discovery_filter) -> dict[str, str]:
+def _of_driver(described: driver_info.Description | None,
+               discovery_filter: bool) -> dict[str, str]:
     """Options of [magnum_capi] that the tests of a driver need."""
     found = dict(described.tempest) if described else {}
     if discovery_filter:
@@ -133,12 +142,17 @@ def _of_driver(described, discovery_filter) -> dict[str, str]:
 def of_clash() -> dict[str, str]:
     """Fields of a discovery fixture for the drivers of ``--clash``."""
     path = resources.find(spec.CLASH) / 'discovery_fixture.yaml'
-    return yaml.safe_load(path.read_text(encoding='utf-8'))
+    found: dict[str, str] = yaml.safe_load(path.read_text(encoding='utf-8'))
+    return found
 
 
-def tempest_config(layout, passwords, wanted, driver=None,
-                   third_party=False, promise='kept', options=(),
-                   artifact_dir=None, described=None) -> str:
+def tempest_config(layout: layouts.Layout,
+                   passwords: collections.abc.Mapping[str, str],
+                   wanted: spec.Spec, driver: str | None = None,
+                   third_party: bool = False, promise: str = 'kept',
+                   options: collections.abc.Sequence[tuple[str, str]] = (),
+                   artifact_dir: pathlib.Path | None = None,
+                   described: driver_info.Description | None = None) -> str:
     """Text of a tempest.conf for this sandbox.
 
     :param wanted: its :class:`.spec.Spec`.

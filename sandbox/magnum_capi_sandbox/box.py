@@ -5,14 +5,17 @@ Programs and environments, which only cost time, are prepared first; then
 comes everything that must be undone on failure.
 """
 
+import collections.abc
 import concurrent.futures
 import contextlib
 import dataclasses
 import pathlib
 import shutil
+import typing
 
 from magnum_capi import errors
 from magnum_capi import folders
+from magnum_capi import progress
 from magnum_capi_sandbox import access
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox import charts
@@ -35,6 +38,7 @@ from magnum_capi_sandbox import profiles
 from magnum_capi_sandbox import spec as specs
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_tempest import leaks
+from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest import management
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import local
@@ -59,7 +63,7 @@ class Box:
     :raises UsageError: another user owns the folder or can replace it.
     """
 
-    def __init__(self, directory=None):
+    def __init__(self, directory: pathlib.Path | None = None) -> None:
         self.directory = folders.check(directory or hints.default_directory())
         self.supervisor = supervision.Supervisor(self.directory)
 
@@ -88,7 +92,7 @@ class Box:
         """
         return environment.made(self.spec().versions)
 
-    def up(self, wish: specs.Spec, progress) -> specs.Spec:
+    def up(self, wish: specs.Spec, progress: progress.Progress) -> specs.Spec:
         """Bring the sandbox up, or start the missing parts of a running one.
 
         :returns: what it is.
@@ -108,7 +112,8 @@ class Box:
                 self._remove(progress)
             return self._first(wish, progress)
 
-    def _first(self, wish, progress):
+    def _first(
+            self, wish: specs.Spec, progress: progress.Progress) -> specs.Spec:
         """Make everything of a new sandbox, or nothing."""
         disk.require(ROOM, [self.directory], 'a sandbox',
                      '--directory or MAGNUM_CAPI_STATE')
@@ -125,7 +130,8 @@ class Box:
             with self._all_or_nothing(progress):
                 return self._start(spec, programs, venvs, net.lock, progress)
 
-    def _again(self, spec, wish, progress):
+    def _again(self, spec: specs.Spec, wish: specs.Spec,
+               progress: progress.Progress) -> specs.Spec:
         """Start the parts of a sandbox that have gone."""
         specs.refuse_others(wish, spec, self.directory)
         self._require_same_versions(spec)
@@ -145,7 +151,10 @@ class Box:
             spec, programs, venvs,
             paths.cache() / 'networks' / f'{spec.network}.lock', progress)
 
-    def _start(self, spec, programs, venvs, lock, progress):
+    def _start(self, spec: specs.Spec,
+               programs: collections.abc.Mapping[str, pathlib.Path],
+               venvs: environment.Environments, lock: pathlib.Path,
+               progress: progress.Progress) -> specs.Spec:
         layout = spec.layout(self.directory)
         for name in ('etc', 'log', 'home', 'tmp', 'lock'):
             (self.directory / name).mkdir(mode=0o700, exist_ok=True)
@@ -172,7 +181,9 @@ class Box:
         specs.save(self.directory, spec)
         return spec
 
-    def _in_pods(self, layout, spec, programs, lock, progress):
+    def _in_pods(self, layout: layouts.Layout, spec: specs.Spec,
+                 programs: collections.abc.Mapping[str, pathlib.Path],
+                 lock: pathlib.Path, progress: progress.Progress) -> None:
         """Start the management cluster, through which clients reach the cloud.
 
         The cloud's first requests need it: the catalog has its addresses.
@@ -184,7 +195,9 @@ class Box:
              for service in catalog.services(spec.infrastructure)],
             lock).up(self.supervisor, progress)
 
-    def _in_processes(self, plane, cloud, spec, progress):
+    def _in_processes(self, plane: management.Processes,
+                      cloud: deployment.Cloud, spec: specs.Spec,
+                      progress: progress.Progress) -> None:
         """Start management cluster and cloud."""
         # In parallel: neither needs the other until a cluster is created.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -198,7 +211,8 @@ class Box:
                     runmarks.sweep(self.directory)
                 raise
 
-    def _add(self, layout, spec, venv, progress):
+    def _add(self, layout: layouts.Layout, spec: specs.Spec,
+             venv: pathlib.Path, progress: progress.Progress) -> None:
         """Add what Magnum needs beyond the environment of its release."""
         wanted = spec.requirements
         if not spec.ready:
@@ -212,7 +226,8 @@ class Box:
         charts.make(self.directory, spec)
         overlay.make(layout, venv)
 
-    def set(self, words, restart, progress):
+    def set(self, words: collections.abc.Sequence[str], restart: bool,
+            progress: progress.Progress) -> None:
         """Change Magnum's configuration.
 
         :param words: ``GROUP.OPTION=VALUE``; an empty value undoes an earlier
@@ -235,14 +250,14 @@ class Box:
                                  self.supervisor, helm
                                  ).restart_magnum(progress)
 
-    def _require_running(self):
+    def _require_running(self) -> None:
         if not self.supervisor.running():
             raise errors.UsageError(
                 'The sandbox is not running', where=self.directory,
                 hint='Start it again with: '
                      f'{hints.command("up", self.directory)}')
 
-    def _require_same_versions(self, spec):
+    def _require_same_versions(self, spec: specs.Spec) -> None:
         """Never run programs of two versions on the same data.
 
         :raises UsageError: this program has other pins than the one that
@@ -261,7 +276,8 @@ class Box:
                      f'take it down: {hints.command("down", self.directory)}')
 
     @contextlib.contextmanager
-    def _all_or_nothing(self, progress):
+    def _all_or_nothing(self, progress: progress.Progress
+                        ) -> collections.abc.Iterator[None]:
         try:
             yield
         except BaseException as e:
@@ -270,7 +286,7 @@ class Box:
             self._remove(progress)
             raise
 
-    def _keep_logs(self, progress):
+    def _keep_logs(self, progress: progress.Progress) -> None:
         # Not next to the sandbox: that folder may be the user's.
         kept = paths.state() / 'failed' / (
             f'{self.directory.name}-{environment.digest(str(self.directory))}')
@@ -281,7 +297,7 @@ class Box:
             shutil.copytree(self.directory / 'log', kept)
             progress.info(f'The logs of the failed start are in {kept}')
 
-    def down(self, progress, force=False):
+    def down(self, progress: progress.Progress, force: bool = False) -> None:
         """Stop everything and remove the folder, if there is one.
 
         :param force: also if its record cannot be read.
@@ -319,7 +335,7 @@ class Box:
                 where=folder)
         return found
 
-    def _remove(self, progress):
+    def _remove(self, progress: progress.Progress) -> None:
         tempest_run.sweep(self.directory)
         self.supervisor.shutdown()
         if hosted.record(self.directory / 'management'):
@@ -350,7 +366,8 @@ class Box:
             return []
         return self.supervisor.status()
 
-    def logs(self, names, lines, follow, stream):
+    def logs(self, names: collections.abc.Sequence[str], lines: int,
+             follow: bool, stream: typing.TextIO) -> None:
         """Print the last lines of logs, see :func:`.logs.show`."""
         self.spec()
         logs.show(self.supervisor, names, lines, follow, stream)
@@ -365,7 +382,8 @@ class Box:
             spec.layout(self.directory), self.environments().cloud,
             spec.machines)
 
-    def tempest(self, order, progress):
+    def tempest(self, order: tempest_run.Order, progress: progress.Progress
+                ) -> tuple[pathlib.Path, dict[str, str], model.Left]:
         """Run Tempest when nobody else does.
 
         :param order: :class:`.tempest_run.Order`.
@@ -378,7 +396,7 @@ class Box:
             return stream, facts, leaks.compare(
                 before, self.snapshot(), stream.parent / runs.ARTEFACTS)
 
-    def snapshot(self):
+    def snapshot(self) -> model.Snapshot:
         """What exists in the sandbox, which nobody else uses."""
         spec = self.spec()
         return leaks.take(
@@ -395,25 +413,26 @@ def running() -> list[pathlib.Path]:
                   if (folder / specs.NAME).exists())
 
 
-def _prepared(spec, progress):
+def _prepared(spec: specs.Spec, progress: progress.Progress
+              ) -> tuple[dict[str, pathlib.Path], environment.Environments]:
     """Programs by name, and environments, made if they are missing."""
     return (toolchain.ensure(_tools(spec), progress),
             environment.both(progress, spec.release, spec.infrastructure))
 
 
-def _versions(spec) -> dict[str, str]:
+def _versions(spec: specs.Spec) -> dict[str, str]:
     """What must not change while a sandbox exists, by name."""
     return (environment.versions(spec.release, spec.infrastructure)
             | toolchain.versions(_tools(spec)))
 
 
-def _tools(spec):
+def _tools(spec: specs.Spec) -> tuple[str, ...]:
     if spec.pods:
         return pods.TOOLS
     return (*local.tools(spec.openstack, spec.machines.real), 'helm')
 
 
-def _ports(base):
+def _ports(base: int) -> list[int]:
     if not 1024 <= base <= 64000:
         raise errors.UsageError(
             f'{base} cannot be the first port',

@@ -6,8 +6,10 @@ No driver says that machines are containers. Real nodes therefore need a chart
 with different defaults: a modified copy in the sandbox's folder.
 """
 
+import collections.abc
 import pathlib
 import shutil
+import typing
 
 import yaml
 
@@ -15,6 +17,9 @@ from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
+
+if typing.TYPE_CHECKING:
+    from magnum_capi_sandbox import spec as specs
 
 #: Defaults of the copy for each infrastructure, if nodes are containers: see
 #: values.yaml of sandbox/charts/sandbox-cluster.
@@ -27,7 +32,7 @@ DEFAULTS = {
 _VALUES = 'values.yaml'
 
 
-def check(chart: pathlib.Path, kind: str):
+def check(chart: pathlib.Path, kind: str) -> None:
     """Check that a chart can make clusters of real nodes.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -41,7 +46,10 @@ def check(chart: pathlib.Path, kind: str):
             hint='Use sandbox/charts/sandbox-cluster, which is the default')
 
 
-def _missing(values, needed, path=''):
+def _missing(
+        values: collections.abc.Mapping[str, typing.Any],
+        needed: collections.abc.Mapping[str, typing.Any],
+        path: str = '') -> collections.abc.Iterator[str]:
     """Names of needed values that a chart does not have."""
     for name, value in needed.items():
         if name not in values:
@@ -50,14 +58,14 @@ def _missing(values, needed, path=''):
             yield from _missing(values[name] or {}, value, f'{path}{name}.')
 
 
-def used(directory: pathlib.Path, spec) -> pathlib.Path:
+def used(directory: pathlib.Path, spec: 'specs.Spec') -> pathlib.Path:
     """Path of the chart that drivers of a sandbox are pointed at."""
     if spec.machines.real:
         return directory / 'chart'
     return pathlib.Path(spec.chart)
 
 
-def make(directory: pathlib.Path, spec):
+def make(directory: pathlib.Path, spec: 'specs.Spec') -> None:
     """Make a fresh copy of the chart, if the sandbox needs one."""
     target = used(directory, spec)
     if not spec.machines.real:
@@ -69,7 +77,9 @@ def make(directory: pathlib.Path, spec):
         target / _VALUES, yaml.safe_dump(values, sort_keys=False))
 
 
-def merged(values, changes) -> dict:
+def merged(values: collections.abc.Mapping[str, typing.Any],
+           changes: collections.abc.Mapping[str, typing.Any]
+           ) -> dict[str, typing.Any]:
     """Values with changes merged in, recursively; pure."""
     result = dict(values)
     for name, value in changes.items():
@@ -79,9 +89,10 @@ def merged(values, changes) -> dict:
     return result
 
 
-def _values(chart):
+def _values(chart: pathlib.Path) -> dict[str, typing.Any]:
     try:
-        found = yaml.safe_load((chart / _VALUES).read_text())
+        found: dict[str, typing.Any] = yaml.safe_load(
+            (chart / _VALUES).read_text())
     except (OSError, ValueError, yaml.YAMLError) as e:
         raise errors.UsageError(
             'The values of the chart cannot be read', where=chart / _VALUES,

@@ -7,6 +7,7 @@ distributions: uv takes them for installed, adds what is missing, and reports
 conflicts.
 """
 
+import collections.abc
 import configparser
 import importlib.metadata
 import os
@@ -21,8 +22,11 @@ import packaging.utils
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import overlay
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import releases
 from magnum_capi_tempest import runmarks
 
 #: Group of entry points by which Magnum finds drivers.
@@ -91,7 +95,7 @@ def distribution(what: str) -> str:
     return name
 
 
-def _nameless(what):
+def _nameless(what: str | pathlib.Path) -> errors.UsageError:
     return errors.UsageError(
         'The name of the distribution cannot be determined', where=what,
         hint='Name the driver with --driver')
@@ -103,7 +107,10 @@ def same(one: str, other: str) -> bool:
             == packaging.utils.canonicalize_name(other))
 
 
-def install(layout, cloud, requirements, progress, release, companions=()):
+def install(layout: layouts.Layout, cloud: pathlib.Path,
+            requirements: collections.abc.Sequence[str],
+            progress: progress.Progress, release: releases.Release,
+            companions: collections.abc.Sequence[str] = ()) -> None:
     """Install into the sandbox's folder ``drivers``, all or nothing.
 
     :param cloud: environment of Magnum.
@@ -117,8 +124,8 @@ def install(layout, cloud, requirements, progress, release, companions=()):
         package of Magnum's environment, or contains no driver.
     """
     with progress.step('Drivers'), tempfile.TemporaryDirectory(
-            dir=layout.directory / 'tmp', prefix='drivers-') as scratch:
-        scratch = pathlib.Path(scratch)
+            dir=layout.directory / 'tmp', prefix='drivers-') as made:
+        scratch = pathlib.Path(made)
         library = overlay.empty(scratch / 'env', cloud)
         cloud_library = overlay.library(cloud)
         installed = _installed(cloud_library)
@@ -140,7 +147,7 @@ def install(layout, cloud, requirements, progress, release, companions=()):
         library.rename(layout.drivers)
 
 
-def _pretend(library, cloud):
+def _pretend(library: pathlib.Path, cloud: pathlib.Path) -> list[str]:
     """Add the metadata of the cloud's distributions; returns the folders."""
     names = [path.name for path in cloud.glob('*.dist-info')]
     for name in names:
@@ -152,7 +159,7 @@ def _pretend(library, cloud):
     return names
 
 
-def _pretend_library(library, scratch):
+def _pretend_library(library: pathlib.Path, scratch: pathlib.Path) -> str:
     """Add the metadata of this library, which every sandbox has.
 
     Returns the name of the folder.
@@ -168,20 +175,27 @@ def _pretend_library(library, scratch):
     return folder.name
 
 
-def _installed(cloud):
+def _installed(
+        cloud: pathlib.Path) -> dict[str, importlib.metadata.Distribution]:
     """Distributions of Magnum's environment by their canonical names."""
     return {packaging.utils.canonicalize_name(one.name): one
             for one in importlib.metadata.distributions(path=[str(cloud)])}
 
 
-def _is_other_version(wanted, installed):
+def _is_other_version(
+        wanted: packaging.requirements.Requirement,
+        installed: collections.abc.Mapping[
+            str, importlib.metadata.Distribution]) -> bool:
     """Whether another version of a requirement is installed."""
     have = installed.get(packaging.utils.canonicalize_name(wanted.name))
     return have is not None and not wanted.specifier.contains(
         have.version, prereleases=True)
 
 
-def _is_other_driver(text, installed):
+def _is_other_driver(
+        text: str,
+        installed: collections.abc.Mapping[
+            str, importlib.metadata.Distribution]) -> bool:
     """Whether a text asks for another version of an installed driver."""
     try:
         wanted = packaging.requirements.Requirement(text)
@@ -192,7 +206,11 @@ def _is_other_driver(text, installed):
         installed[packaging.utils.canonicalize_name(wanted.name)]))
 
 
-def _sorted(companions, installed):
+def _sorted(
+        companions: collections.abc.Sequence[str],
+        installed: collections.abc.Mapping[
+            str, importlib.metadata.Distribution]
+) -> tuple[list[str], list[str]]:
     """The new companions, and those that replace another version."""
     more, instead = [], []
     for text in companions:
@@ -204,7 +222,10 @@ def _sorted(companions, installed):
     return more, instead
 
 
-def _uv(layout, scratch, requirements, pins, *options):
+def _uv(layout: layouts.Layout, scratch: pathlib.Path,
+        requirements: collections.abc.Sequence[str],
+        pins: collections.abc.Sequence[pathlib.Path],
+        *options: str | pathlib.Path) -> None:
     env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {
         # So that it can be found and ended if this process is killed.
         runmarks.MARK: str(layout.directory),
@@ -229,14 +250,14 @@ def _uv(layout, scratch, requirements, pins, *options):
             hint=_hint(pins)) from e
 
 
-def _hint(pins):
+def _hint(pins: collections.abc.Sequence[pathlib.Path]) -> str:
     names = ', '.join(file.name for file in pins)
     fit = ('It must be compatible with the versions in '
            f'sandbox/constraints/{names}, and a' if names else 'A')
     return f'{fit} package index must be reachable'
 
 
-def _copied(text, scratch):
+def _copied(text: str, scratch: pathlib.Path) -> str:
     """Copy a folder, to build from the copy.
 
     Builds write into the folder, and uv would reuse a cached older wheel of
@@ -255,7 +276,8 @@ def _copied(text, scratch):
             last_seen=re.sub(r'\s+', ' ', str(e))[:_LONGEST]) from e
 
 
-def _refuse_another(folder, requirements):
+def _refuse_another(folder: pathlib.Path,
+                    requirements: collections.abc.Sequence[str]) -> None:
     """Fail if uv has installed a distribution of the cloud again."""
     if not (folder / 'METADATA').is_symlink():
         raise errors.UsageError(
@@ -264,7 +286,8 @@ def _refuse_another(folder, requirements):
             where=', '.join(requirements))
 
 
-def _require_drivers(library, cloud, requirements):
+def _require_drivers(library: pathlib.Path, cloud: pathlib.Path,
+                     requirements: collections.abc.Sequence[str]) -> None:
     found = importlib.metadata.distributions(path=[str(library)])
     if any(_drivers_of(one) for one in found):
         return
@@ -280,5 +303,6 @@ def _require_drivers(library, cloud, requirements):
         where=', '.join(requirements))
 
 
-def _drivers_of(one):
+def _drivers_of(one: importlib.metadata.Distribution
+                ) -> importlib.metadata.EntryPoints:
     return one.entry_points.select(group=GROUP)

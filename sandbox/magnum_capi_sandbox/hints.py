@@ -15,7 +15,7 @@ def default_directory() -> pathlib.Path:
     return paths.state() / 'sandbox'
 
 
-def command(verb, directory) -> str:
+def command(verb: str, directory: pathlib.Path) -> str:
     """The command line of a command for the sandbox in a folder.
 
     :param verb: one of "magnum-capi sandbox".
@@ -38,7 +38,7 @@ def program() -> str:
     return own.name
 
 
-def take_down(directory) -> str:
+def take_down(directory: pathlib.Path) -> str:
     """What to do when another sandbox is in the way."""
     return (f'Take it down first: {command("down", directory)}; or name '
             'another --directory')

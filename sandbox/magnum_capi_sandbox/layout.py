@@ -141,7 +141,8 @@ class Layout:
         return self._url(service_type,
                          ipaddress.ip_network(self.external_network)[1])
 
-    def _url(self, service_type, address):
+    def _url(self, service_type: str, address: object
+             ) -> str:
         service = catalog.BY_TYPE[service_type]
         scheme = 'https' if self.https else 'http'
         return (f'{scheme}://{address}:{self.port(service.name)}'

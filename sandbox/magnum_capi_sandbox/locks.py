@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The locks of a sandbox's folder; they outlive the folder."""
 
+import collections.abc
 import contextlib
 import pathlib
 
@@ -11,7 +12,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import lock
 
 
-def file(purpose, directory) -> pathlib.Path:
+def file(purpose: str, directory: pathlib.Path) -> pathlib.Path:
     """Path of a lock for a sandbox's folder.
 
     :raises EnvironmentProblem: the cache folder cannot be used.
@@ -28,7 +29,7 @@ def file(purpose, directory) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def alone(directory):
+def alone(directory: pathlib.Path) -> collections.abc.Iterator[None]:
     """Allow one ``up``, ``down`` or ``set`` at a time in a folder.
 
     :raises UsageError: another command is running.

@@ -2,14 +2,20 @@
 """Shows the logs of a sandbox."""
 
 import collections
+import collections.abc
 import contextlib
 import os
+import pathlib
 import time
+import typing
 
 from magnum_capi import errors
+from magnum_capi_tempest import supervision
 
 
-def show(supervisor, names, lines, follow, stream):
+def show(supervisor: supervision.Supervisor,
+         names: collections.abc.Sequence[str], lines: int, follow: bool,
+         stream: typing.TextIO) -> None:
     """Print the last lines of logs, each with its program's name.
 
     :param supervisor: of the sandbox.
@@ -49,7 +55,7 @@ def show(supervisor, names, lines, follow, stream):
             file.close()
 
 
-def _is_replaced(file, path):
+def _is_replaced(file: typing.TextIO, path: pathlib.Path) -> bool:
     """Whether supervisord has begun a new file, because the log was large."""
     with contextlib.suppress(FileNotFoundError):
         return not os.path.samestat(os.fstat(file.fileno()), os.stat(path))

@@ -2,21 +2,28 @@
 
 """The containers of a sandbox's real nodes in the user's Docker."""
 
+import pathlib
+
 from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import spec as specs
 from magnum_capi_tempest import dockers
+from magnum_capi_tempest import supervision
 
 #: Network of machines of Cluster API's docker provider (DefaultNetwork of
 #: test/infrastructure/docker/internal/docker/manager.go).
 NETWORK = 'kind'
 
 
-def owner(directory):
+def owner(directory: pathlib.Path) -> pathlib.Path:
     """Whose the containers are: see :func:`.management.programs.capi`."""
     return directory / 'management'
 
 
-def up(directory, spec, supervisor, progress):
+def up(directory: pathlib.Path, spec: specs.Spec,
+       supervisor: supervision.Supervisor, progress: progress.Progress
+       ) -> None:
     """Prepare Docker for real nodes: images and network.
 
     :param directory: folder of the sandbox.
@@ -50,7 +57,8 @@ def up(directory, spec, supervisor, progress):
             supervisor.stop('nova')
 
 
-def down(directory, machines, progress):
+def down(directory: pathlib.Path, machines: nodes.Nodes,
+         progress: progress.Progress) -> None:
     """Remove the containers of a sandbox.
 
     :param machines: its :class:`~.nodes.Nodes`.

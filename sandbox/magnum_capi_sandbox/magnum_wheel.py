@@ -15,6 +15,7 @@ import tempfile
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
@@ -37,7 +38,7 @@ _LEAVE_OUT = shutil.ignore_patterns(
     '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info', 'build')
 
 
-def find(text, progress) -> releases.Release:
+def find(text: str | None, progress: progress.Progress) -> releases.Release:
     """The release that a user asks for.
 
     :param text: a name or first number, see :func:`.releases.get`,
@@ -66,7 +67,7 @@ def find(text, progress) -> releases.Release:
         return _release(_built(path, pathlib.Path(scratch)), path)
 
 
-def _patched(progress):
+def _patched(progress: progress.Progress) -> releases.Release:
     patches = resources.find('upstream/magnum')
     kept = (paths.cache() / 'wheels'
             / environment.digest(*sorted(patches.iterdir())))
@@ -92,7 +93,7 @@ def _patched(progress):
     return _release(wheel, patches)
 
 
-def kept(text) -> releases.Release:
+def kept(text: str) -> releases.Release:
     """The release with that name, or of that wheel in the cache."""
     if not text.endswith('.whl'):
         return releases.get(text)
@@ -100,7 +101,7 @@ def kept(text) -> releases.Release:
     return dataclasses.replace(_traits(wheel, wheel), wheel=text)
 
 
-def _release(wheel, source):
+def _release(wheel: pathlib.Path, source: pathlib.Path) -> releases.Release:
     """The release whose traits a wheel has, with the cached wheel."""
     release = _traits(wheel, source)
     kept = (paths.cache() / 'wheels' / environment.digest(wheel)
@@ -113,7 +114,7 @@ def _release(wheel, source):
     return dataclasses.replace(release, wheel=str(kept))
 
 
-def _traits(wheel, source):
+def _traits(wheel: pathlib.Path, source: pathlib.Path) -> releases.Release:
     """The release whose traits a wheel has."""
     found = re.match(r'magnum-((\d+)\.[^-]*)-', wheel.name)
     oldest = releases.RELEASES[0]
@@ -125,7 +126,7 @@ def _traits(wheel, source):
     return releases.get(str(min(int(found[2]), releases.NEWEST.version)))
 
 
-def _built(folder, scratch):
+def _built(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
     # Builds write into the folder.
     copy = scratch / folder.name
     env = {k: v for k, v in os.environ.items() if k != 'VIRTUAL_ENV'} | {

@@ -53,18 +53,18 @@ class Nodes:
         return self.kind == DOCKER
 
 
-def image_name(version) -> str:
+def image_name(version: str) -> str:
     """Name of the Glance image for a version of Kubernetes."""
     return f'kubernetes-{minor(version)}'
 
 
-def glance_images(nodes) -> dict[str, dict]:
+def glance_images(nodes: Nodes) -> dict[str, dict[str, str]]:
     """Properties of the Glance images for real nodes, by name."""
     return {image_name(v): {'os_distro': 'ubuntu', 'kube_version': v}
             for v in nodes.kubernetes}
 
 
-def wanted(kind, servers=False) -> Nodes:
+def wanted(kind: str | None, servers: bool = False) -> Nodes:
     """The nodes that a user wants, checked to be possible here.
 
     The images are those of kind, unless Docker has stand-ins.
@@ -89,10 +89,10 @@ def wanted(kind, servers=False) -> Nodes:
                  tuple(sorted(made or PUBLISHED, key=_number)), bool(made))
 
 
-def minor(version) -> str:
+def minor(version: str) -> str:
     """``v1.34.9`` -> ``1.34``."""
     return '.'.join(version.lstrip('v').split('.')[:2])
 
 
-def _number(version):
+def _number(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r'\d+', version)))

@@ -6,6 +6,7 @@ win. What drivers need comes first, then the user's files, and the one that
 ``sandbox set`` writes last.
 """
 
+import collections.abc
 import configparser
 import io
 import pathlib
@@ -26,7 +27,7 @@ _CHANGE = re.compile(
     r'([\w:.-]+)\.([\w-]+)=([^\x00-\x1f\x7f]*)', re.ASCII).fullmatch
 
 
-def check(path) -> pathlib.Path:
+def check(path: str | pathlib.Path) -> pathlib.Path:
     """The absolute path of a file that oslo.config can parse.
 
     :raises UsageError: it cannot.
@@ -46,7 +47,8 @@ def check(path) -> pathlib.Path:
     return path
 
 
-def copy(paths, folder: pathlib.Path):
+def copy(paths: collections.abc.Sequence[str], folder: pathlib.Path
+         ) -> None:
     """Copy files into ``etc/magnum.d``, named in the order of ``paths``.
 
     :raises UsageError: there are too many, or one cannot be read.
@@ -63,7 +65,8 @@ def copy(paths, folder: pathlib.Path):
         outfile.write_private(folder / f'{number}-{stem}.conf', text)
 
 
-def add(values, folder: pathlib.Path):
+def add(values: collections.abc.Mapping[tuple[str, str], str],
+        folder: pathlib.Path) -> None:
     """Write the values that drivers need, if there are any.
 
     :param values: by (group, option).
@@ -72,7 +75,8 @@ def add(values, folder: pathlib.Path):
         outfile.write_private(folder / DRIVERS, merged('', values))
 
 
-def changes(words) -> dict[tuple[str, str], str]:
+def changes(
+        words: collections.abc.Sequence[str]) -> dict[tuple[str, str], str]:
     """Parse words ``GROUP.OPTION=VALUE``; returns values by (group, option).
 
     :raises UsageError: a word has another form.
@@ -90,7 +94,8 @@ def changes(words) -> dict[tuple[str, str], str]:
     return found
 
 
-def merged(text: str, changes_) -> str:
+def merged(text: str, changes_: collections.abc.Mapping[tuple[str, str], str]
+           ) -> str:
     """Apply changes to the text of a file; an empty value removes an option.
 
     :param text: an earlier result of this function, or empty.
@@ -98,7 +103,8 @@ def merged(text: str, changes_) -> str:
     :raises configparser.Error: the text cannot be parsed.
     """
     parser = configparser.RawConfigParser(default_section='')
-    parser.optionxform = str
+    # As its documentation says, see also python/mypy#5062.
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
     parser.read_string(text)
     for (group, option), value in changes_.items():
         if not parser.has_section(group):
@@ -122,10 +128,11 @@ def value(folder: pathlib.Path, group: str, option: str) -> str | None:
     conf.register_opt(cfg.StrOpt(option), group=group)
     conf([f'--config-dir={folder}'] if folder.is_dir() else [],
          project='magnum', default_config_files=[], default_config_dirs=[])
-    return conf[group][option]
+    found: str | None = conf[group][option]
+    return found
 
 
-def change(folder: pathlib.Path, words):
+def change(folder: pathlib.Path, words: collections.abc.Sequence[str]) -> None:
     """Change the file of ``sandbox set``, all or nothing.
 
     :raises UsageError: see :func:`changes`.

@@ -8,12 +8,16 @@ of magnum.conf. Operators have to find that out; here the driver's description
 (:mod:`magnum_capi_tempest.descriptions`) says it, and a sandbox provides it.
 """
 
+import collections.abc
+
+from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_sandbox import drivers
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_tempest import descriptions
 
 
-def companions(install) -> tuple[str, ...]:
+def companions(install: collections.abc.Sequence[str]) -> tuple[str, ...]:
     """Requirements that must be installed along with the drivers.
 
     :param install: results of :func:`.drivers.requirement`.
@@ -23,7 +27,7 @@ def companions(install) -> tuple[str, ...]:
         for one in said.companions))
 
 
-def services(install) -> frozenset[str]:
+def services(install: collections.abc.Sequence[str]) -> frozenset[str]:
     """Types of the cloud's services that the installed drivers need.
 
     :param install: results of :func:`.drivers.requirement`.
@@ -32,7 +36,8 @@ def services(install) -> frozenset[str]:
                      for one in said.services)
 
 
-def variables(layout, install, magnum) -> dict[str, str]:
+def variables(layout: layouts.Layout, install: collections.abc.Sequence[str],
+              magnum: int) -> dict[str, str]:
     """Environment variables for programs that load a sandbox's drivers.
 
     :param install: results of :func:`.drivers.requirement`.
@@ -48,7 +53,8 @@ def variables(layout, install, magnum) -> dict[str, str]:
     return found
 
 
-def magnum_conf(install) -> dict[tuple[str, str], str]:
+def magnum_conf(
+        install: collections.abc.Sequence[str]) -> dict[tuple[str, str], str]:
     """Values of Magnum's options that the drivers need, by (group, option).
 
     :param install: results of :func:`.drivers.requirement`.
@@ -58,14 +64,15 @@ def magnum_conf(install) -> dict[tuple[str, str], str]:
             for option, value in options.items()}
 
 
-def _of_distributions(install):
+def _of_distributions(install: collections.abc.Sequence[str]
+                      ) -> list[driver_info.Description]:
     names = [name for name in map(_name, install) if name]
     return [said for said in (descriptions.known() if names else ())
             if any(drivers.same(said.document['project'], name)
                    for name in names)]
 
 
-def _name(requirement):
+def _name(requirement: str) -> str | None:
     try:
         return drivers.distribution(requirement)
     except errors.UsageError:

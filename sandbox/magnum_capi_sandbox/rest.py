@@ -5,7 +5,11 @@ For tests that need the raw behaviour: status codes, refusals, no answer. For
 everything else use a client library.
 """
 
+import typing
+
 import requests
+
+from magnum_capi_sandbox import layout as layouts
 
 
 class User:
@@ -18,7 +22,8 @@ class User:
     :raises requests.RequestException: Keystone gave no token.
     """
 
-    def __init__(self, layout, password, name='demo', timeout=60):
+    def __init__(self, layout: layouts.Layout, password: str,
+                 name: str = 'demo', timeout: float = 60) -> None:
         self._layout = layout
         self._timeout = timeout
         self._session = requests.Session()
@@ -39,7 +44,9 @@ class User:
             answer.headers['X-Subject-Token']
         self.id = answer.json()['token']['user']['id']
 
-    def request(self, kind, method, path, body=None, timeout=None):
+    def request(
+            self, kind: str, method: str, path: str, body: typing.Any = None,
+            timeout: float | None = None) -> requests.Response:
         """Send one request.
 
         :param kind: service type, ``container-infra``.

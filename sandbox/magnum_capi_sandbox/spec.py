@@ -11,9 +11,11 @@ import collections.abc
 import dataclasses
 import json
 import pathlib
+import typing
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi import progress
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox import charts
 from magnum_capi_sandbox import drivers
@@ -38,6 +40,11 @@ CLASH = 'sandbox/drivers/clash'
 
 #: This project's driver, which provides what magnum-capi-helm provides.
 OWN = 'drivers/k8s_capi_v1'
+
+
+#: A field without a preference, which only a wish may have. The types of
+#: fields are those of a sandbox.
+_OPEN: typing.Any = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,18 +76,18 @@ class Spec:
     :param ready: whether it has been up.
     """
 
-    profile: str | None = None
-    chart: str | None = None
-    port_base: int | None = None
+    profile: str = _OPEN
+    chart: str = _OPEN
+    port_base: int = _OPEN
     install: tuple[str, ...] = ()
     magnum_conf: tuple[str, ...] = ()
     discovery_filter: bool = False
     clash: bool = False
-    nodes: str | None = None
+    nodes: str = _OPEN
     rate_limiting: bool = False
-    magnum: str | None = None
-    infrastructure: str | None = None
-    management: str | None = None
+    magnum: str = _OPEN
+    infrastructure: str = _OPEN
+    management: str = _OPEN
     network: str = ''
     machines: nodes_.Nodes = nodes_.Nodes()
     versions: collections.abc.Mapping[str, str] = dataclasses.field(
@@ -135,7 +142,7 @@ WISHES = tuple(field.name for field in dataclasses.fields(Spec)
                                      'ready'))
 
 
-def checked(wish: Spec, progress) -> Spec:
+def checked(wish: Spec, progress: progress.Progress) -> Spec:
     """A wish in which every path is absolute and everything exists.
 
     :raises UsageError: something in it does not exist or cannot be used.
@@ -174,7 +181,8 @@ def decided(wish: Spec) -> Spec:
         infrastructure=kind, management=where, machines=machines)
 
 
-def differences(wish: Spec, have: Spec) -> dict[str, tuple]:
+def differences(wish: Spec, have: Spec
+                ) -> dict[str, tuple[object, object]]:
     """What a wish asks for that a saved sandbox is not; pure.
 
     :param wish: result of :func:`checked`.
@@ -186,7 +194,7 @@ def differences(wish: Spec, have: Spec) -> dict[str, tuple]:
             if new not in (None, (), False) and new != old}
 
 
-def refuse_others(wish: Spec, have: Spec, directory):
+def refuse_others(wish: Spec, have: Spec, directory: pathlib.Path) -> None:
     """Refuse to use a sandbox that differs from a wish.
 
     :raises UsageError: it differs; names what.
@@ -201,7 +209,7 @@ def refuse_others(wish: Spec, have: Spec, directory):
             hint=hints.take_down(directory))
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ', '.join(value) or 'none'
     if value in (None, '', False):
@@ -209,7 +217,7 @@ def _shown(value):
     return 'set' if value is True else str(value)
 
 
-def chart(path) -> pathlib.Path:
+def chart(path: pathlib.Path | str | None) -> pathlib.Path:
     """The absolute path of a chart, by default of the sandbox's own.
 
     :raises UsageError: it is not a chart.
@@ -225,7 +233,7 @@ def chart(path) -> pathlib.Path:
     return path
 
 
-def _has_name(text, name):
+def _has_name(text: str, name: str) -> bool:
     """Whether a driver is of the distribution with this name."""
     try:
         return drivers.same(drivers.distribution(text), name)
@@ -234,7 +242,7 @@ def _has_name(text, name):
         return False
 
 
-def _infrastructure(wish):
+def _infrastructure(wish: Spec) -> str:
     """Memory, unless the drivers need services that only OpenStack has."""
     missing = prerequisites.services(wish.requirements) - {
         service.type_ for service in catalog.services()}
@@ -249,7 +257,7 @@ def _infrastructure(wish):
     return kind
 
 
-def _management(wish, kind):
+def _management(wish: Spec, kind: str) -> str:
     if wish.management != hosted.BACKEND:
         return standalone.BACKENDS[0]
     if kind != infrastructure.OPENSTACK or wish.nodes != nodes_.DOCKER:
@@ -260,7 +268,7 @@ def _management(wish, kind):
     return hosted.BACKEND
 
 
-def save(directory: pathlib.Path, spec: Spec):
+def save(directory: pathlib.Path, spec: Spec) -> None:
     """Write the file."""
     outfile.write_private(
         directory / NAME, json.dumps(dataclasses.asdict(spec)) + '\n')
@@ -287,7 +295,8 @@ def load(directory: pathlib.Path) -> Spec | None:
                  f'{hints.command("down", directory)} --force') from None
 
 
-def _with_tuples(values):
+def _with_tuples(values: collections.abc.Mapping[str, typing.Any]
+                 ) -> dict[str, typing.Any]:
     return {key: tuple(value) if isinstance(value, list) else value
             for key, value in values.items()}
 

@@ -6,21 +6,25 @@ a workspace in the sandbox's folder; the results go to a folder that outlives
 the sandbox.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import importlib.util
 import os
 import pathlib
 import sys
+import typing
 import urllib.parse
 
 import yaml
 
 from magnum_capi import driver_info
 from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_sandbox import access
 from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import nodes
+from magnum_capi_sandbox import spec as specs
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import paths
@@ -30,6 +34,9 @@ from magnum_capi_tempest.toolchain import lock
 from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
+
+if typing.TYPE_CHECKING:
+    from magnum_capi_sandbox import box as boxes
 
 #: The tests of magnum-tempest-plugin that can run here: those marked "slow"
 #: need pods on the workload cluster, and sleep for ten minutes.
@@ -81,7 +88,8 @@ ETC = 'etc-run'
 
 
 @contextlib.contextmanager
-def alone(box, progress):
+def alone(box: 'boxes.Box', progress: progress.Progress
+          ) -> collections.abc.Iterator[None]:
     """Wait until nobody else runs tests in the sandbox.
 
     Runs would share tempest.conf, and see each other's clusters as leaks. The
@@ -93,17 +101,19 @@ def alone(box, progress):
         yield
 
 
-def sweep(directory):
+def sweep(directory: pathlib.Path) -> None:
     """End what is left of a killed run in the sandbox in this folder."""
     runmarks.sweep(workspace(directory))
 
 
-def workspace(directory) -> pathlib.Path:
+def workspace(directory: pathlib.Path) -> pathlib.Path:
     """Tempest's folder of the sandbox in a folder."""
     return directory / 'tempest'
 
 
-def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
+def prepare(box: 'boxes.Box', order: Order,
+            artifact_dir: pathlib.Path | None = None, etc: str = folder.ETC
+            ) -> pathlib.Path:
     """Make the workspace with tempest.conf; returns its folder.
 
     :param artifact_dir: folder for evidence, by default none.
@@ -115,7 +125,7 @@ def prepare(box, order, artifact_dir=None, etc=folder.ETC) -> pathlib.Path:
     return where
 
 
-def prepare_for_user(box) -> list[pathlib.Path]:
+def prepare_for_user(box: 'boxes.Box') -> list[pathlib.Path]:
     """Make the workspace of ``sandbox env``, but change no edited file.
 
     :returns: paths of the files that somebody has edited.
@@ -129,7 +139,7 @@ def prepare_for_user(box) -> list[pathlib.Path]:
                          *_config(box, Order(driver=driver)))
 
 
-def chosen(box) -> str | None:
+def chosen(box: 'boxes.Box') -> str | None:
     """Name of the driver that templates name if the user names none.
 
     :returns: None: Magnum has nothing to choose from.
@@ -140,7 +150,9 @@ def chosen(box) -> str | None:
     return None
 
 
-def _config(box, order, artifact_dir=None, etc=folder.ETC):
+def _config(box: 'boxes.Box', order: Order,
+            artifact_dir: pathlib.Path | None = None, etc: str = folder.ETC
+            ) -> tuple[str, str]:
     """Texts of tempest.conf and of its discovery fixture.
 
     :param etc: folder of both, below the workspace.
@@ -162,20 +174,21 @@ def _config(box, order, artifact_dir=None, etc=folder.ETC):
         artifact_dir, described(box, order)), yaml.safe_dump(fixture)
 
 
-def under_test(box, order) -> str:
+def under_test(box: 'boxes.Box', order: Order) -> str:
     """Name of the driver that the tests are about; empty: it is not known."""
     if order.driver:
         return order.driver
     return usable_drivers.choice(box)
 
 
-def described(box, order) -> driver_info.Description | None:
+def described(box: 'boxes.Box', order: Order
+              ) -> driver_info.Description | None:
     """The description of the driver that the tests are about, if any."""
     return order.described or usable_drivers.description(
         box, under_test(box, order))
 
 
-def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
+def run(box: 'boxes.Box', order: Order) -> tuple[pathlib.Path, dict[str, str]]:
     """Run the tests; Tempest's output goes to the terminal.
 
     Only one run at a time is possible, see :func:`alone`.
@@ -232,7 +245,7 @@ def run(box, order) -> tuple[pathlib.Path, dict[str, str]]:
     return stream, {**_facts(box, spec, order), 'tests': regex}
 
 
-def _facts(box, spec, order):
+def _facts(box: 'boxes.Box', spec: specs.Spec, order: Order) -> dict[str, str]:
     """What was tested, with what: versions by part.
 
     A sandbox that a test has broken cannot tell all of them, nor can one
@@ -258,7 +271,7 @@ def _facts(box, spec, order):
     }
 
 
-def workers(spec) -> int:
+def workers(spec: specs.Spec) -> int:
     """Number of workers with which a sandbox runs tests by default.
 
     Tests mostly wait: on two processors the whole suite took 13 minutes with
@@ -270,14 +283,15 @@ def workers(spec) -> int:
     return min(2 * len(os.sched_getaffinity(0)), 4)
 
 
-def _durations(spec, order):
+def _durations(spec: specs.Spec, order: Order) -> pathlib.Path:
     """File with the durations of the last such run of the whole suite."""
     driver = urllib.parse.quote(order.driver or 'default', safe='')
     where = f'{spec.profile}-{spec.infrastructure}-{spec.nodes}'
     return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
 
 
-def _clashing(box, spec, order):
+def _clashing(box: 'boxes.Box', spec: specs.Spec, order: Order
+              ) -> tuple[tuple[str, str], ...]:
     """The option for drivers that clash, if there are some.
 
     A test of two drivers takes the first two: the one under test comes first.

@@ -2,10 +2,12 @@
 
 """Which drivers of a sandbox can use its image, and their descriptions."""
 
+import collections.abc
 import importlib.metadata
 import json
 import os
 import pathlib
+import typing
 
 from magnum_capi import driver_info
 from magnum_capi import errors
@@ -17,6 +19,14 @@ from magnum_capi_sandbox import spec
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import descriptions
 
+if typing.TYPE_CHECKING:
+    from magnum_capi_sandbox import box as boxes
+
+#: A line of ``magnum-capi discovery list -f json``.
+_Listed = typing.TypedDict('_Listed', {
+    'Driver': str, 'State': str, 'Error': str,
+    'Cluster types': list[dict[str, str]]})
+
 #: Cluster type of the image of a sandbox.
 TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 
@@ -24,7 +34,7 @@ TYPE = {'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}
 _DEFAULT_HEEDED = 23
 
 
-def description(box, name) -> driver_info.Description | None:
+def description(box: 'boxes.Box', name: str) -> driver_info.Description | None:
     """A driver's own description of itself, or else ours.
 
     :param box: a :class:`.box.Box` that is up.
@@ -47,7 +57,7 @@ def description(box, name) -> driver_info.Description | None:
     return driver_info.Description(one, whose or name, whose).require(name)
 
 
-def to_test(box) -> str:
+def to_test(box: 'boxes.Box') -> str:
     """Name of the driver that is tested if the user names none.
 
     One that the user has installed, even if Magnum would choose another: up
@@ -78,7 +88,7 @@ def to_test(box) -> str:
     return found[0]
 
 
-def choice(box) -> str:
+def choice(box: 'boxes.Box') -> str:
     """Name of the driver that Magnum chooses; empty: it cannot be told.
 
     The one that is configured, which Magnum has heeded since 23 (see
@@ -95,7 +105,7 @@ def choice(box) -> str:
     return found[0] if len(found) == 1 else ''
 
 
-def label(box, name) -> str:
+def label(box: 'boxes.Box', name: str) -> str:
     """A driver, and the name and version of its distribution, for readers.
 
     :param box: a :class:`.box.Box` that is up.
@@ -104,7 +114,8 @@ def label(box, name) -> str:
     return f'{name} ({" ".join(made)})' if made else name
 
 
-def _installed(box, install):
+def _installed(
+        box: 'boxes.Box', install: collections.abc.Iterable[str]) -> set[str]:
     """Names of the drivers that the user has installed."""
     wanted = []
     for text in install:
@@ -119,7 +130,7 @@ def _installed(box, install):
                             for one in wanted)}
 
 
-def drivers(box) -> list[str]:
+def drivers(box: 'boxes.Box') -> list[str]:
     """Names of the drivers that Magnum could use for the image.
 
     :param box: a :class:`.box.Box` that is up.
@@ -127,7 +138,7 @@ def drivers(box) -> list[str]:
     return [one['Driver'] for one in _listed(box) if _is_usable(one)]
 
 
-def others(box) -> list[str]:
+def others(box: 'boxes.Box') -> list[str]:
     """The other drivers, and why Magnum could not use them.
 
     :param box: a :class:`.box.Box` that is up.
@@ -138,22 +149,24 @@ def others(box) -> list[str]:
         for one in _listed(box) if not _is_usable(one)]
 
 
-def _is_usable(one):
+def _is_usable(one: _Listed) -> bool:
     return one['State'] == 'usable' and TYPE in one['Cluster types']
 
 
-def _listed(box):
+def _listed(box: 'boxes.Box') -> list[_Listed]:
     layout = box.layout()
     wanted = box.spec()
-    return json.loads(processes.run([
+    found: list[_Listed] = json.loads(processes.run([
         layout.magnum_env / 'bin' / 'magnum-capi', 'discovery', 'list',
         '--config-file', layout.magnum_conf[0],
         '--config-dir', layout.magnum_conf[1], '-f', 'json'], timeout=120,
         env={**os.environ, **prerequisites.variables(
             layout, wanted.requirements, wanted.release.version)}))
+    return found
 
 
-def marks(box, names) -> dict[str, dict]:
+def marks(box: 'boxes.Box', names: collections.abc.Iterable[str]
+          ) -> dict[str, dict[str, typing.Any]]:
     """The marks that these drivers declare, by name.
 
     :param box: a :class:`.box.Box` that is up.

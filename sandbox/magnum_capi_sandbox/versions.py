@@ -5,12 +5,16 @@
 import dataclasses
 import json
 import pathlib
+import typing
 
 import yaml
 
 from magnum_capi import processes
 from magnum_capi_tempest.management import inspection
 from magnum_capi_tempest.toolchain import pins
+
+if typing.TYPE_CHECKING:
+    from magnum_capi_sandbox import box as boxes
 
 #: Runs in Magnum's environment, whose drivers may not be importable.
 _ASK = '''
@@ -33,7 +37,7 @@ class Made:
     drivers: dict[str, tuple[str, str]]
 
 
-def made(box) -> Made:
+def made(box: 'boxes.Box') -> Made:
     """Ask a running sandbox for its versions.
 
     :raises UsageError: it is not up.
@@ -58,7 +62,7 @@ def made(box) -> Made:
     }, _drivers(found))
 
 
-def installed_drivers(box) -> dict[str, tuple[str, str]]:
+def installed_drivers(box: 'boxes.Box') -> dict[str, tuple[str, str]]:
     """Name and version of the distribution of each driver of a sandbox.
 
     :raises UsageError: it is not up.
@@ -66,12 +70,20 @@ def installed_drivers(box) -> dict[str, tuple[str, str]]:
     return _drivers(_ask(box))
 
 
-def _ask(box):
-    return json.loads(processes.run(
+class _Said(typing.TypedDict):
+    """What Magnum's environment has."""
+
+    magnum: str
+    drivers: dict[str, tuple[str, str]]
+
+
+def _ask(box: 'boxes.Box') -> _Said:
+    found: _Said = json.loads(processes.run(
         [box.layout().magnum_env / 'bin' / 'python', '-c', _ASK],
         timeout=120))
+    return found
 
 
-def _drivers(found):
+def _drivers(found: _Said) -> dict[str, tuple[str, str]]:
     return {name: (whose, version)
             for name, (whose, version) in found['drivers'].items()}

@@ -6,6 +6,8 @@ The plugin finds it by the entry point ``sandbox`` of the group
 ``magnum_capi_tempest.driver_test``.
 """
 
+import argparse
+import collections.abc
 import contextlib
 import pathlib
 
@@ -30,7 +32,7 @@ from magnum_capi_tempest.workspace import runs
 _NODES = {nodes.MEMORY: 'memory', nodes.DOCKER: 'container'}
 
 
-def add_arguments(parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a test in a sandbox."""
     parser.add_argument(
         '--magnum', metavar='RELEASE',
@@ -45,7 +47,7 @@ def add_arguments(parser) -> None:
              'taken down.')
 
 
-def check(args) -> None:
+def check(args: argparse.Namespace) -> None:
     """Refuse options at once: it takes minutes to start a sandbox.
 
     :raises UsageError: they do not fit together, or nothing like the driver
@@ -58,7 +60,8 @@ def check(args) -> None:
         drivers.requirement(args.what)
 
 
-def run(args, folder, ended
+def run(args: argparse.Namespace, folder: pathlib.Path,
+        ended: driver_report.Ended
         ) -> tuple[report.Report, model.Left | None]:
     """Run the suite in a sandbox, and see what it leaves there."""
     stream = folder / runs.STREAM
@@ -87,7 +90,7 @@ def run(args, folder, ended
 
 
 @contextlib.contextmanager
-def _box(args):
+def _box(args: argparse.Namespace) -> collections.abc.Iterator[sandbox.Box]:
     """A running sandbox: the user's own, or one for this test."""
     if args.directory:
         yield sandbox.Box(args.directory)
@@ -122,7 +125,8 @@ def _box(args):
                 box.down(say)
 
 
-def _chosen(args, box, usable):
+def _chosen(
+        args: argparse.Namespace, box: sandbox.Box, usable: list[str]) -> str:
     """The driver to test: the one that is named, or the only one."""
     if not args.driver:
         return usable_drivers.to_test(box)
@@ -134,4 +138,4 @@ def _chosen(args, box, usable):
                 f'drivers that can be used: {", ".join(usable) or "none"}',
                 *usable_drivers.others(box))),
             hint='Name another with --driver')
-    return args.driver
+    return str(args.driver)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``magnum-capi sandbox ...``: a whole cloud on loopback."""
 
+import argparse
 import dataclasses
 import pathlib
 import shlex
 import sys
+import typing
+
+from cliff import command
 
 from magnum_capi.cli import base
 from magnum_capi import errors
@@ -27,10 +31,10 @@ from magnum_capi_tempest.workspace import runs
 _RELEASES = ', '.join(f'{r.name} ({r.version})' for r in releases.RELEASES)
 
 
-class _OfSandbox:
+class _OfSandbox(command.Command):
     """Adds the option that every command of this group has."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory', type=pathlib.Path, metavar='DIR',
@@ -43,7 +47,7 @@ class _OfSandbox:
 class Up(_OfSandbox, base.Command):
     """Start a sandbox, or the stopped programs of an existing one."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--profile', help='services that the sandbox has, one of: '
@@ -96,13 +100,13 @@ class Up(_OfSandbox, base.Command):
                  'take longer')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         box = sandbox.Box(args.directory)
         say = progress.Progress()
-        spec = box.up(sandbox.Spec(**{
+        wish: dict[str, typing.Any] = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in vars(args).items() if name in specs.WISHES
-        }), say)
+            for name, value in vars(args).items() if name in specs.WISHES}
+        spec = box.up(sandbox.Spec(**wish), say)
         say.info(f'Ready: Keystone at {box.layout().auth_url}, profile '
                  f'{spec.profile}. To use it: eval '
                  f'"$({hints.command("env", box.directory)})"')
@@ -111,7 +115,7 @@ class Up(_OfSandbox, base.Command):
 class Down(_OfSandbox, base.Command):
     """Stop a sandbox and remove all of its files."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--force', action='store_true',
@@ -119,7 +123,7 @@ class Down(_OfSandbox, base.Command):
                  'it is damaged or of another version of this program')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         sandbox.Box(args.directory).down(progress.Progress(), args.force)
 
 
@@ -130,7 +134,8 @@ class Status(_OfSandbox, base.Lister):
     sandbox.
     """
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace
+                    ) -> tuple[tuple[str, ...], list[tuple[typing.Any, ...]]]:
         box = sandbox.Box(args.directory)
         try:
             found = box.status()
@@ -148,11 +153,11 @@ class Status(_OfSandbox, base.Lister):
                      round(sum(r[4] for r in rows), 1)))
         return ('Program', 'State', 'PID', 'Memory MiB', 'CPU s'), rows
 
-    def run(self, parsed_args):
+    def run(self, parsed_args: argparse.Namespace) -> int:
         return super().run(parsed_args) or int(self._bad)
 
 
-def _about(box):
+def _about(box: sandbox.Box) -> str:
     """What a sandbox is, in a few lines."""
     spec = box.spec()
     return '\n'.join((
@@ -168,8 +173,9 @@ def _about(box):
 class List(base.Lister):
     """List the sandboxes that run, and the one in the default folder."""
 
-    def take_action(self, args):
-        rows = []
+    def take_action(self, args: argparse.Namespace
+                    ) -> tuple[tuple[str, ...], list[tuple[typing.Any, ...]]]:
+        rows: list[tuple[typing.Any, ...]] = []
         for directory in sandbox.running():
             try:
                 spec = specs.load(directory)
@@ -187,7 +193,7 @@ class List(base.Lister):
 class Logs(_OfSandbox, base.Command):
     """Print the logs of a sandbox's programs."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('program', nargs='*',
                             help='names of programs, as shown by "sandbox '
@@ -199,7 +205,7 @@ class Logs(_OfSandbox, base.Command):
                             help='keep printing new lines')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         sandbox.Box(args.directory).logs(
             args.program, args.lines, args.follow, self.app.stdout)
 
@@ -211,7 +217,7 @@ class Env(_OfSandbox, base.Command):
     have edited.
     """
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         box = sandbox.Box(args.directory)
         say = progress.Progress()
         workspace = tempest_run.workspace(box.directory)
@@ -230,7 +236,7 @@ class Env(_OfSandbox, base.Command):
 class Set(_OfSandbox, base.Command):
     """Change Magnum's configuration and restart Magnum."""
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--no-restart', action='store_true',
@@ -244,7 +250,7 @@ class Set(_OfSandbox, base.Command):
                  'input')
         return parser
 
-    def take_action(self, args):
+    def take_action(self, args: argparse.Namespace) -> None:
         sandbox.Box(args.directory).set(
             [line for word in args.change for line in _lines(word)],
             not args.no_restart, progress.Progress())
@@ -258,7 +264,7 @@ class Tempest(_OfSandbox, base.Judging):
     what is left.
     """
 
-    def get_parser(self, prog_name):
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
@@ -301,7 +307,7 @@ class Tempest(_OfSandbox, base.Judging):
             help='more arguments for "tempest run"')
         return parser
 
-    def act(self, args):
+    def act(self, args: argparse.Namespace) -> int:
         box = sandbox.Box(args.directory)
         driver = args.driver
         if not driver and not args.third_party:
@@ -313,7 +319,7 @@ class Tempest(_OfSandbox, base.Judging):
             arguments=tuple(args.arguments), results=args.output))
 
 
-def add_nodes(parser):
+def add_nodes(parser: argparse.ArgumentParser) -> None:
     """Add the options for where clusters run."""
     parser.add_argument(
         '--nodes', choices=nodes.KINDS,
@@ -329,18 +335,18 @@ def add_nodes(parser):
              'services)')
 
 
-def _lines(word):
+def _lines(word: str) -> list[str]:
     """The word, or the lines of standard input if it is "-"."""
     return [word] if word != '-' else [
         line for line in sys.stdin.read().splitlines() if line]
 
 
-def options(text):
+def options(text: str) -> list[tuple[str, str]]:
     """Options in a word or in standard input, for argparse."""
     return [tempest_options.option(line) for line in _lines(text)]
 
 
-def tempest(box, order) -> int:
+def tempest(box: sandbox.Box, order: tempest_run.Order) -> int:
     """Run Tempest and show the result; returns the exit code."""
     title, races = 'tempest run', {}
     if not order.third_party:

@@ -16,6 +16,7 @@ import socket
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 
@@ -25,7 +26,7 @@ _UMASK = {'UMASK': '0600', 'UMASK_DIR': '0700'}
 RABBITMQ_SERVER = pathlib.Path('/usr/lib/rabbitmq/bin/rabbitmq-server')
 
 
-def _program(name):
+def _program(name: str) -> str:
     found = shutil.which(name) or shutil.which(
         name, path='/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin')
     if not found:
@@ -37,7 +38,7 @@ def _program(name):
     return found
 
 
-def check():
+def check() -> None:
     """Check for the programs before anything is created.
 
     :raises EnvironmentProblem: naming the missing one.
@@ -47,7 +48,7 @@ def check():
     _rabbitmq_server()
 
 
-def _rabbitmq_server():
+def _rabbitmq_server() -> pathlib.Path:
     # /usr/sbin/rabbitmq-server would switch to the user "rabbitmq".
     return RABBITMQ_SERVER if RABBITMQ_SERVER.exists() \
         else pathlib.Path(_program('rabbitmq-server'))
@@ -64,16 +65,16 @@ class MariaDB:
     :param directory: the sandbox's folder; data go to ``mariadb/``.
     """
 
-    def __init__(self, directory):
+    def __init__(self, directory: pathlib.Path) -> None:
         self.data = directory / 'mariadb'
         self.socket = directory / 'mariadb.sock'
 
-    def url(self, database):
+    def url(self, database: str) -> str:
         """SQLAlchemy URL of a database."""
         return (f'mysql+pymysql://root@localhost/{database}'
                 f'?unix_socket={self.socket}&charset=utf8mb4')
 
-    def install(self):
+    def install(self) -> None:
         """Make an empty data folder."""
         processes.run(
             [_program('mariadb-install-db'), '--no-defaults',
@@ -83,7 +84,7 @@ class MariaDB:
             env=os.environ | _UMASK | {
                 runmarks.MARK: str(self.data.parent)})
 
-    def program(self):
+    def program(self) -> supervision.Program:
         """The server; ready when it accepts connections."""
         return supervision.Program(
             'mariadb',
@@ -99,12 +100,12 @@ class MariaDB:
              '--character-set-server=utf8mb4'),
             env=_UMASK, ready=self._accepts)
 
-    def _accepts(self):
+    def _accepts(self) -> bool:
         with socket.socket(socket.AF_UNIX) as s:
             s.connect(str(self.socket))
             return True
 
-    def execute(self, statements):
+    def execute(self, statements: str) -> None:
         """Run SQL as root.
 
         :param statements: text, passed on standard input.
@@ -117,18 +118,18 @@ class MariaDB:
 class RabbitMQ:
     """A RabbitMQ broker for one sandbox."""
 
-    def __init__(self, layout, password):
+    def __init__(self, layout: layouts.Layout, password: str) -> None:
         self._layout = layout
         self._password = password
         self._directory = layout.directory / 'rabbitmq'
 
     @property
-    def transport_url(self):
+    def transport_url(self) -> str:
         layout = self._layout
         return (f'rabbit://sandbox:{self._password}@{layout.address}:'
                 f'{layout.port("rabbitmq")}/')
 
-    def configure(self):
+    def configure(self) -> None:
         """Write its files."""
         layout = self._layout
         for name in ('mnesia', 'log', 'home'):
@@ -151,7 +152,7 @@ class RabbitMQ:
                            ('enabled_plugins', '[].'), ('env.conf', '')):
             (self._directory / name).write_text(text)
 
-    def program(self):
+    def program(self) -> supervision.Program:
         """The broker; ready when it accepts connections.
 
         Its helper epmd outlives it; when the sandbox goes down it is found
@@ -186,9 +187,9 @@ class RabbitMQ:
             }, ready=self._accepts, listens=(self._address,))
 
     @property
-    def _address(self):
+    def _address(self) -> tuple[str, int]:
         return self._layout.address, self._layout.port('rabbitmq')
 
-    def _accepts(self):
+    def _accepts(self) -> bool:
         with socket.create_connection(self._address, timeout=2):
             return True

@@ -2,6 +2,8 @@
 """Writes the configuration files of the cloud, mode 0600."""
 
 import functools
+import pathlib
+import typing
 
 import jinja2
 
@@ -9,6 +11,7 @@ from magnum_capi.discovery import paste
 from magnum_capi import outfile
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_tempest.workspace import selection
 
 REGION = 'RegionOne'
@@ -17,14 +20,14 @@ REGION = 'RegionOne'
 OVERLAY = 'operators.yaml'
 
 
-def render(name, **values) -> str:
+def render(name: str, **values: typing.Any) -> str:
     """Text of a file of ``templates/``."""
     return _environment().get_template(f'{name}.j2').render(
         region=REGION, **values)
 
 
 @functools.cache
-def _environment():
+def _environment() -> jinja2.environment.Environment:
     # It keeps the templates that it has compiled.
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader('magnum_capi_sandbox'),
@@ -34,8 +37,10 @@ def _environment():
     return environment
 
 
-def write_services(layout, *, venv, magnum_venv, discovery_filter=False,
-                   kind=infrastructure.MEMORY, containers=False, **values):
+def write_services(layout: layouts.Layout, *, venv: pathlib.Path,
+                   magnum_venv: pathlib.Path, discovery_filter: bool = False,
+                   kind: str = infrastructure.MEMORY, containers: bool = False,
+                   **values: typing.Any) -> None:
     """Write the files of all services.
 
     :param venv: environment of the cloud.

@@ -46,11 +46,12 @@ def make(directory: pathlib.Path) -> dict[str, str]:
 
 def passwords(directory: pathlib.Path) -> dict[str, str]:
     """What :func:`make` returned for a sandbox."""
-    return json.loads((directory / _PASSWORDS).read_text())
+    found: dict[str, str] = json.loads((directory / _PASSWORDS).read_text())
+    return found
 
 
-def of_users(known: dict[str, str],
-             kind=infrastructure.MEMORY) -> dict[str, str]:
+def of_users(known: dict[str, str], kind: str = infrastructure.MEMORY
+             ) -> dict[str, str]:
     """The passwords of all users of Keystone, by name.
 
     :param known: what :func:`make` returned.

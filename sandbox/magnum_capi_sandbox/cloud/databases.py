@@ -5,21 +5,26 @@ Most of the time goes into importing each service's code once per command. So
 the services' chains of commands run in parallel, one per processor.
 """
 
+import collections.abc
 import concurrent.futures
 import os
 import pathlib
 import sqlite3
 
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import configuration
+from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import profiles
 from magnum_capi_tempest import runmarks
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
 
-def names(kind) -> tuple[str, ...]:
+def names(kind: str) -> tuple[str, ...]:
     """Names of the databases.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -37,8 +42,12 @@ class Databases:
     :param kind: one of :data:`.infrastructure.KINDS`.
     """
 
-    def __init__(self, layout, venvs, profile, url, passwords, env,
-                 kind=infrastructure.MEMORY):
+    def __init__(self, layout: layouts.Layout, venvs: environment.Environments,
+                 profile: profiles.Profile,
+                 url: collections.abc.Callable[[str], str],
+                 passwords: collections.abc.Mapping[str, str],
+                 env: dict[str, str],
+                 kind: str = infrastructure.MEMORY) -> None:
         self._kind = kind
         self._layout = layout
         self._venvs = venvs
@@ -47,13 +56,14 @@ class Databases:
         self._passwords = passwords
         self._env = env
 
-    def create(self, progress):
+    def create(self, progress: progress.Progress) -> None:
         """Create all tables and Keystone's first user.
 
         :raises CommandFailed: with the end of the command's output.
         """
-        chains = (self._keystone, self._nova, self._neutron, self._glance,
-                  self._cinder, self._magnum)
+        chains: tuple[collections.abc.Callable[[], None], ...] = (
+            self._keystone, self._nova, self._neutron, self._glance,
+            self._cinder, self._magnum)
         if self._kind == infrastructure.OPENSTACK:
             chains += (self._placement, self._octavia)
         workers = max(2, os.cpu_count() or 2)
@@ -76,16 +86,18 @@ class Databases:
                 connection.close()
                 path.chmod(0o600)
 
-    def _run(self, program, *arguments, env=None, venv=None):
+    def _run(self, program: str, *arguments: str | pathlib.Path,
+             env: dict[str, str] | None = None,
+             venv: pathlib.Path | None = None) -> None:
         folder = (venv or self._venvs.cloud) / 'bin'
         processes.run([folder / program, *arguments], timeout=600,
                       env=self._env | (env or {}), merge=True,
                       cwd=self._layout.directory)
 
-    def _config(self, name):
+    def _config(self, name: str) -> tuple[str, pathlib.Path]:
         return '--config-file', self._layout.etc / name
 
-    def _keystone(self):
+    def _keystone(self) -> None:
         config = self._config('keystone.conf')
         self._run('keystone-manage', *config, 'db_sync')
         url = self._layout.auth_url
@@ -95,11 +107,11 @@ class Databases:
                     for kind in ('admin', 'public', 'internal')),
                   env={'OS_BOOTSTRAP_PASSWORD': self._passwords['admin']})
 
-    def _glance(self):
+    def _glance(self) -> None:
         self._run('glance-manage', *self._config('glance-api.conf'),
                   'db_sync')
 
-    def _nova(self):
+    def _nova(self) -> None:
         config = self._config('nova.conf')
         self._run('nova-manage', *config, 'api_db', 'sync')
         self._run('nova-manage', *config, 'cell_v2', 'map_cell0',
@@ -110,18 +122,18 @@ class Databases:
                       '--name=cell1', '--database_connection',
                       self.url('nova_cell1'))
 
-    def _placement(self):
+    def _placement(self) -> None:
         self._run('placement-manage', *self._config('placement.conf'),
                   'db', 'sync')
 
-    def _octavia(self):
+    def _octavia(self) -> None:
         config = self._config('octavia.conf')
         if self._profile.database == 'sqlite':
             self._run('python', _PROGRAMS / 'schema.py', 'octavia', *config)
         else:
             self._run('octavia-db-manage', *config, 'upgrade', 'head')
 
-    def _neutron(self):
+    def _neutron(self) -> None:
         config = self._config('neutron.conf')
         if self._profile.database == 'sqlite':
             self._run('python', _PROGRAMS / 'schema.py', 'neutron',
@@ -130,10 +142,10 @@ class Databases:
         else:
             self._run('neutron-db-manage', *config, 'upgrade', 'heads')
 
-    def _cinder(self):
+    def _cinder(self) -> None:
         self._run('cinder-manage', *self._config('cinder.conf'), 'db', 'sync')
 
-    def _magnum(self):
+    def _magnum(self) -> None:
         config = self._config('magnum.conf')
         if self._profile.database == 'sqlite':
             self._run('python', _PROGRAMS / 'schema.py', 'magnum', *config,

@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cloud of one sandbox, Keystone to Magnum: data, then services."""
 
+import collections.abc
 import json
+import pathlib
 
 from magnum_capi import outfile
+from magnum_capi import progress
 from magnum_capi_sandbox import charts
 from magnum_capi_sandbox.cloud import backends
 from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_sandbox.cloud import credentials
 from magnum_capi_sandbox.cloud import databases
+from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import seed
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_sandbox.cloud import snapshot
 from magnum_capi_sandbox.cloud import warmup
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import profiles
+from magnum_capi_sandbox import spec as specs
 from magnum_capi_tempest.management import pki
+from magnum_capi_tempest import supervision
 
 #: Seconds until the services of a loaded machine must answer.
 PATIENCE = 180
@@ -31,7 +38,10 @@ class Cloud:
     :param helm: path of helm.
     """
 
-    def __init__(self, layout, spec, venvs, supervisor, helm):
+    def __init__(
+            self, layout: layouts.Layout, spec: specs.Spec,
+            venvs: environment.Environments,
+            supervisor: supervision.Supervisor, helm: pathlib.Path) -> None:
         self._layout = layout
         self._spec = spec
         self._profile = profiles.get(spec.profile)
@@ -46,7 +56,7 @@ class Cloud:
         self._mariadb = backends.MariaDB(layout.directory)
         self._env = services.environment(layout, venvs.cloud)
 
-    def up(self, progress):
+    def up(self, progress: progress.Progress) -> None:
         """Start what does not run yet, and wait until it serves requests."""
         layout, directory = self._layout, self._layout.directory
         if layout.https and not pki.usable(layout.tls, layout.address):
@@ -78,14 +88,14 @@ class Cloud:
                                   self._kind)
             self._add_images(passwords)
 
-    def restart_magnum(self, progress):
+    def restart_magnum(self, progress: progress.Progress) -> None:
         """Restart Magnum with its current configuration; wait for answers."""
         programs = self._magnum()
         with progress.step('Magnum'):
             self._supervisor.stop(*(p.name for p in programs))
             self._supervisor.launch(programs, PATIENCE, progress)
 
-    def _magnum(self):
+    def _magnum(self) -> list[supervision.Program]:
         return services.magnum(self._layout, self._venvs.magnum,
                                self._profile, self._helm,
                                prerequisites.variables(
@@ -93,7 +103,8 @@ class Cloud:
                                    self._spec.requirements,
                                    self._spec.release.version))
 
-    def _add_images(self, passwords):
+    def _add_images(
+            self, passwords: collections.abc.Mapping[str, str]) -> None:
         """Add images for real nodes, which snapshots do not have."""
         if self._spec.machines.real:
             file = self._layout.directory / 'seeded.json'
@@ -103,7 +114,7 @@ class Cloud:
                 nodes.glance_images(self._spec.machines))
             outfile.write_private(file, json.dumps(seeded))
 
-    def _make_data(self, progress):
+    def _make_data(self, progress: progress.Progress) -> None:
         """Create and fill the databases, with the services running."""
         layout = self._layout
         for name in ('db', 'images/staging', 'images/tasks'):
@@ -133,14 +144,16 @@ class Cloud:
         outfile.write_private(
             layout.directory / 'seeded.json', json.dumps(seeded))
 
-    def _broker(self, passwords):
+    def _broker(self, passwords: collections.abc.Mapping[str, str]
+                ) -> backends.RabbitMQ:
         return backends.RabbitMQ(self._layout, passwords['broker'])
 
-    def _databases(self, passwords):
+    def _databases(self, passwords: collections.abc.Mapping[str, str]
+                   ) -> databases.Databases:
         return databases.Databases(self._layout, self._venvs, self._profile,
                                    self._url, passwords, self._env, self._kind)
 
-    def _configure(self, passwords):
+    def _configure(self, passwords: collections.abc.Mapping[str, str]) -> None:
         configuration.write_services(
             self._layout, profile=self._profile, venv=self._venv,
             magnum_venv=self._venvs.magnum, release=self._release,
@@ -151,12 +164,12 @@ class Cloud:
             transport_url=self._broker(passwords).transport_url
             if self._profile.broker else 'fake://')
 
-    def _url(self, database):
+    def _url(self, database: str) -> str:
         if self._profile.database == 'mariadb':
             return self._mariadb.url(database)
         return f'sqlite:///{self._layout.databases}/{database}.sqlite'
 
-    def _start_database(self, progress):
+    def _start_database(self, progress: progress.Progress) -> None:
         if self._profile.database == 'mariadb':
             self._supervisor.launch([self._mariadb.program()], PATIENCE,
                                     progress)

@@ -7,6 +7,7 @@ an environment of its own. An environment without its stamp comes from an
 interrupted run and is made again.
 """
 
+import collections.abc
 import contextlib
 import hashlib
 import os
@@ -22,6 +23,7 @@ import psutil
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
@@ -52,7 +54,7 @@ class Environments(typing.NamedTuple):
     magnum: pathlib.Path
 
 
-def digest(*parts) -> str:
+def digest(*parts: object) -> str:
     """Twelve hexadecimal digits that name the content of ``parts``."""
     total = hashlib.sha256()
     for part in parts:
@@ -62,7 +64,7 @@ def digest(*parts) -> str:
     return total.hexdigest()[:12]
 
 
-def _python():
+def _python() -> tuple[str, ...]:
     """What identifies the Python that environments are made of.
 
     If this runs in a virtual environment, that is its base Python.
@@ -71,14 +73,15 @@ def _python():
             os.path.realpath(sys.executable))
 
 
-def _files(release, kind) -> list[pathlib.Path]:
+def _files(release: releases.Release, kind: str) -> list[pathlib.Path]:
     names = list(release.pins)
     if kind == infrastructure.OPENSTACK and releases.CLOUD in names:
         names.append(infrastructure.PINS)
     return [*map(resources.find, names)]
 
 
-def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
+def key(release: releases.Release = releases.NEWEST,
+        kind: str = infrastructure.MEMORY) -> str:
     """A name for the content of an environment: pins and Python version.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -94,8 +97,8 @@ def key(release=releases.NEWEST, kind=infrastructure.MEMORY) -> str:
     return _OWN + digest(pathlib.Path(release.wheel), *parts)
 
 
-def versions(release=releases.NEWEST,
-             kind=infrastructure.MEMORY) -> dict[str, str]:
+def versions(release: releases.Release = releases.NEWEST,
+             kind: str = infrastructure.MEMORY) -> dict[str, str]:
     """The keys of a sandbox's environments, as versions by name.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -103,14 +106,14 @@ def versions(release=releases.NEWEST,
     return {_CLOUD: key(kind=kind), _MAGNUM_PACKAGES: key(release, kind)}
 
 
-def made(versions) -> Environments:
+def made(versions: collections.abc.Mapping[str, str]) -> Environments:
     """The environments with these :func:`versions`; they may be gone."""
     return Environments(*(
         location(versions[name]) for name in (_CLOUD, _MAGNUM_PACKAGES)))
 
 
-def pins(release, folder,
-         kind=infrastructure.MEMORY) -> list[pathlib.Path]:
+def pins(release: releases.Release, folder: pathlib.Path,
+         kind: str = infrastructure.MEMORY) -> list[pathlib.Path]:
     """Files with the pins of an environment, in pip's format.
 
     :param folder: for modified copies, without Magnum: they are made if the
@@ -141,7 +144,8 @@ def uv() -> str:
     return found
 
 
-def both(progress, release, kind=infrastructure.MEMORY) -> Environments:
+def both(progress: progress.Progress, release: releases.Release,
+         kind: str = infrastructure.MEMORY) -> Environments:
     """The environments of the cloud and of a release of Magnum.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -151,8 +155,9 @@ def both(progress, release, kind=infrastructure.MEMORY) -> Environments:
                         ensure(progress, release, kind))
 
 
-def ensure(progress, release=releases.NEWEST,
-           kind=infrastructure.MEMORY) -> pathlib.Path:
+def ensure(progress: progress.Progress,
+           release: releases.Release = releases.NEWEST,
+           kind: str = infrastructure.MEMORY) -> pathlib.Path:
     """The environment's folder, made if necessary.
 
     :param release: of Magnum; the newest is part of the cloud.
@@ -172,14 +177,16 @@ def ensure(progress, release=releases.NEWEST,
     return folder
 
 
-def _remove_unused(newest):
+def _remove_unused(newest: pathlib.Path) -> None:
     """Remove the environments that nothing has used for long."""
     for stamp in newest.parent.glob(f'*/{_STAMP}'):
         if disk.unused(stamp):
             _remove(stamp)
 
 
-def of_pins(progress, files, what) -> pathlib.Path:
+def of_pins(progress: progress.Progress,
+            files: collections.abc.Sequence[pathlib.Path], what: str
+            ) -> pathlib.Path:
     """The folder of an environment that is not part of a cloud.
 
     :param files: absolute paths of the files with its pins.
@@ -191,11 +198,18 @@ def of_pins(progress, files, what) -> pathlib.Path:
         lambda _scratch: _required(files))
 
 
-def _required(files):
+def _required(files: collections.abc.Sequence[pathlib.Path]
+              ) -> list[pathlib.Path | str]:
     return [word for file in files for word in ('--requirement', file)]
 
 
-def _ensure(progress, folder, what, words):
+def _ensure(
+        progress: progress.Progress,
+        folder: pathlib.Path,
+        what: str,
+        words: collections.abc.Callable[
+            [pathlib.Path], collections.abc.Sequence[str | pathlib.Path]]
+) -> pathlib.Path:
     """Make an environment if it does not exist.
 
     :param words: function that returns what uv is to install; its argument
@@ -211,14 +225,14 @@ def _ensure(progress, folder, what, words):
     return folder
 
 
-def _remove_oldest(newest):
+def _remove_oldest(newest: pathlib.Path) -> None:
     """Remove the least recently used ones with Magnums of users' own."""
     stamps = sorted(newest.parent.glob(f'{_OWN}*/{_STAMP}'), key=_last_use)
     for stamp in stamps[:-_KEPT]:
         _remove(stamp)
 
 
-def _remove(stamp):
+def _remove(stamp: pathlib.Path) -> None:
     """Remove an environment, unless a program runs from it."""
     if not _in_use(stamp.parent):
         # First: without it, the rest does not count as an environment.
@@ -226,20 +240,24 @@ def _remove(stamp):
         shutil.rmtree(stamp.parent, ignore_errors=True)
 
 
-def _last_use(stamp):
+def _last_use(stamp: pathlib.Path) -> float:
     with contextlib.suppress(FileNotFoundError):
         return stamp.stat().st_mtime
     # Another run is removing it.
     return 0
 
 
-def _in_use(folder):
+def _in_use(folder: pathlib.Path) -> bool:
     """Whether a sandbox runs from an environment; see services.environment."""
     return any((proc.variable(process, 'PATH') or '').startswith(
         f'{folder}/bin:') for process in psutil.process_iter())
 
 
-def _make(folder, words, held):
+def _make(
+        folder: pathlib.Path,
+        words: collections.abc.Callable[
+            [pathlib.Path], collections.abc.Sequence[str | pathlib.Path]],
+        held: int) -> None:
     """Make an environment.
 
     :param held: descriptor of its lock. A uv that outlives this process must

@@ -54,7 +54,7 @@ FLAVORS = (
 )
 
 
-def extra_specs(flavor) -> dict[str, str]:
+def extra_specs(flavor: Flavor) -> dict[str, str]:
     """What the sandbox's compute driver of Nova does with such servers.
 
     This is the servers' part of a flavor's behaviour.
@@ -66,7 +66,7 @@ def extra_specs(flavor) -> dict[str, str]:
             for k, v in flavor.behaviour.items() if k in names}
 
 
-def behaviours() -> dict:
+def behaviours() -> dict[str, typing.Any]:
     """The document that the program ``capi`` reads (``--behaviours``)."""
     return {'flavors': {f.name: dict(f.behaviour)
                         for f in FLAVORS if f.behaviour}}

@@ -22,6 +22,7 @@ import magnum_capi
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_tempest import resources
 
 _DISTRIBUTION = 'magnum-capi'
@@ -72,7 +73,7 @@ def empty(folder: pathlib.Path, cloud: pathlib.Path) -> pathlib.Path:
     return mine
 
 
-def make(layout, cloud: pathlib.Path):
+def make(layout: layouts.Layout, cloud: pathlib.Path) -> None:
     """Make the environment of a sandbox, or bring it up to date.
 
     :param cloud: environment of the cloud.
@@ -92,7 +93,7 @@ def make(layout, cloud: pathlib.Path):
     command.chmod(0o700)
 
 
-def add_infrastructure(layout, cloud: pathlib.Path):
+def add_infrastructure(layout: layouts.Layout, cloud: pathlib.Path) -> None:
     """Make the environment with our drivers for Nova, Neutron and Octavia.
 
     :param cloud: environment of the cloud.
@@ -117,7 +118,7 @@ def add_infrastructure(layout, cloud: pathlib.Path):
         for group, entries in project['entry-points'].items()))
 
 
-def add_library(where: pathlib.Path):
+def add_library(where: pathlib.Path) -> None:
     """Add the package and its metadata, without its neighbours.
 
     :param where: a folder of ``sys.path``.
@@ -144,6 +145,6 @@ def metadata() -> str:
     return found.read_text('METADATA') or found.read_text('PKG-INFO') or ''
 
 
-def _link(path, target):
+def _link(path: pathlib.Path, target: pathlib.Path) -> None:
     path.unlink(missing_ok=True)
     path.symlink_to(target)

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The content of a new cloud, and the changes to a restored one."""
 
+import collections.abc
 import ipaddress
 import json
 import pathlib
 import types
+import typing
 
 from magnum_capi import processes
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import configuration
 from magnum_capi_sandbox.cloud import flavors
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import releases
+from magnum_capi_tempest import json_types
+
+#: Database URL, statement and parameters, as JSON has them.
+_Statement: typing.TypeAlias = list[typing.Any]
 
 _PROGRAMS = pathlib.Path(__file__).with_name('programs')
 
@@ -31,8 +39,9 @@ _PUBLIC_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk0dGVzdHRlc3R0ZXN0dGVzd'
                'HRlc3R0ZXN0dGVzdHRl demo@sandbox')
 
 
-def content(layout, passwords, trusts=False,
-            kind=infrastructure.MEMORY) -> dict:
+def content(layout: layouts.Layout,
+            passwords: collections.abc.Mapping[str, str], trusts: bool = False,
+            kind: str = infrastructure.MEMORY) -> json_types.Object:
     """The document that programs/seed.py reads.
 
     :param trusts: Magnum makes users in a domain of its own.
@@ -60,8 +69,11 @@ def content(layout, passwords, trusts=False,
     }
 
 
-def run(layout, venv, env, passwords, release,
-        kind=infrastructure.MEMORY) -> dict:
+def run(layout: layouts.Layout, venv: pathlib.Path,
+        env: collections.abc.Mapping[str, str],
+        passwords: collections.abc.Mapping[str, str],
+        release: releases.Release, kind: str = infrastructure.MEMORY
+        ) -> dict[str, dict[str, str]]:
     """Fill the cloud, whose services except Magnum must run.
 
     :param release: of Magnum.
@@ -72,10 +84,16 @@ def run(layout, venv, env, passwords, release,
         [venv / 'bin' / 'python', _PROGRAMS / 'seed.py'], env=env, timeout=300,
         stdin=json.dumps(content(
             layout, passwords, release.trusts, kind)))
-    return json.loads(out)
+    found: dict[str, dict[str, str]] = json.loads(out)
+    return found
 
 
-def add_images(layout, venv, env, passwords, images) -> dict:
+def add_images(
+        layout: layouts.Layout, venv: pathlib.Path,
+        env: collections.abc.Mapping[str, str],
+        passwords: collections.abc.Mapping[str, str],
+        images: collections.abc.Mapping[str, collections.abc.Mapping[str, str]]
+) -> dict[str, str]:
     """Create the images that the cloud, which must run, does not have yet.
 
     :param images: properties by name.
@@ -85,11 +103,14 @@ def add_images(layout, venv, env, passwords, images) -> dict:
     out = processes.run(
         [venv / 'bin' / 'python', _PROGRAMS / 'add_images.py'], env=env,
         timeout=120, stdin=json.dumps(wanted))
-    return json.loads(out)
+    found: dict[str, str] = json.loads(out)
+    return found
 
 
-def relocation(layout, url, images, kind=infrastructure.MEMORY,
-               public=False) -> list:
+def relocation(
+        layout: layouts.Layout, url: collections.abc.Callable[[str], str],
+        images: pathlib.Path, kind: str = infrastructure.MEMORY,
+        public: bool = False) -> list[_Statement]:
     """SQL statements that give restored databases their current addresses.
 
     These are in Keystone's catalog, Nova's cell mappings, and Glance's image
@@ -102,7 +123,7 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY,
     :param public: whether the catalog has :meth:`..layout.Layout.public_url`.
     :returns: ``[[database URL, statement, parameters], ...]``.
     """
-    statements = [
+    statements: list[_Statement] = [
         [url('keystone'),
          'UPDATE endpoint SET url = :url WHERE service_id IN '
          '(SELECT id FROM service WHERE type = :type)',
@@ -136,7 +157,9 @@ def relocation(layout, url, images, kind=infrastructure.MEMORY,
     return statements
 
 
-def _external_network(url, network):
+def _external_network(url: str,
+                      network: ipaddress.IPv4Network | ipaddress.IPv6Network
+                      ) -> list[_Statement]:
     """For the API's tables, and for those of its address pools."""
     subnet = "(SELECT id FROM subnets WHERE name = 'public-subnet')"
     pool = {'first': str(network[2]), 'last': str(network[-2])}
@@ -151,8 +174,11 @@ def _external_network(url, network):
          f'ipamsubnets WHERE neutron_subnet_id IN {subnet})', pool]]
 
 
-def relocate(layout, venv, env, url, passwords,
-             kind=infrastructure.MEMORY, public=False):
+def relocate(layout: layouts.Layout, venv: pathlib.Path,
+             env: collections.abc.Mapping[str, str],
+             url: collections.abc.Callable[[str], str],
+             passwords: collections.abc.Mapping[str, str],
+             kind: str = infrastructure.MEMORY, public: bool = False) -> None:
     """Give the databases their addresses, and Keystone new passwords.
 
     :param passwords: of all its users, by name.

@@ -5,14 +5,18 @@ Each WSGI module (keystone.wsgi.api and so on) finds its configuration in its
 own way, which was read from the modules.
 """
 
+import collections.abc
 import contextlib
 import http.client
 import pathlib
 import ssl
+import typing
 
 import psutil
 
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
+from magnum_capi_sandbox import profiles
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 
@@ -23,14 +27,16 @@ PROGRAMS = pathlib.Path(__file__).with_name('programs')
 KEYSTONE = 'keystone'
 
 
-def answers(address, port, path='/', authority=None):
+def answers(address: str, port: int, path: str = '/',
+            authority: pathlib.Path | None = None
+            ) -> collections.abc.Callable[[], bool]:
     """A readiness probe: the server answers, but not with a 5xx.
 
     :param authority: file with the certificate of the authority that the
         server's must be from; None: it answers without TLS.
     :returns: function without arguments; it may raise OSError.
     """
-    def probe():
+    def probe() -> bool:
         connection = http.client.HTTPSConnection(
             address, port, timeout=5,
             context=ssl.create_default_context(cafile=authority)
@@ -46,7 +52,9 @@ def answers(address, port, path='/', authority=None):
     return probe
 
 
-def environment(layout, venv, programs=None):
+def environment(layout: layouts.Layout, venv: pathlib.Path,
+                programs: collections.abc.Sequence[pathlib.Path] | None = None
+                ) -> dict[str, str]:
     """Variables of every program of the cloud; the user's are left out.
 
     :param programs: folders with external programs, first in PATH.
@@ -63,7 +71,9 @@ def environment(layout, venv, programs=None):
             'PYTHONWARNINGS': 'ignore'}
 
 
-def supervisord(layout, venv, kind=infrastructure.MEMORY):
+def supervisord(layout: layouts.Layout, venv: pathlib.Path,
+                kind: str = infrastructure.MEMORY
+                ) -> tuple[pathlib.Path, pathlib.Path]:
     """Command of a supervisord that has preloaded the services' libraries.
 
     :param venv: environment of the cloud.
@@ -73,13 +83,15 @@ def supervisord(layout, venv, kind=infrastructure.MEMORY):
     return own / 'bin' / 'python', PROGRAMS / 'supervisord.py'
 
 
-def _serves(layout, service, path='/'):
+def _serves(layout: layouts.Layout, service: str, path: str = '/'
+            ) -> dict[str, typing.Any]:
     return {'listens': ((layout.address, layout.port(service)),),
             'ready': answers(layout.address, layout.port(service), path,
                              layout.authority)}
 
 
-def _server(layout, service, module, threads, workers=1):
+def _server(layout: layouts.Layout, service: str, module: str, threads: int,
+            workers: int = 1) -> tuple[str, ...]:
     """The command, without its Python, of a server for a WSGI module."""
     listen = (layout.address, str(layout.port(service)), str(threads))
     if layout.https:
@@ -88,8 +100,11 @@ def _server(layout, service, module, threads, workers=1):
     return str(PROGRAMS / 'serve.py'), module, *listen
 
 
-def _wsgi(name, application, layout, venv, profile, *arguments,
-          threads=None, path='/', after=(KEYSTONE,), **env):
+def _wsgi(name: str, application: str, layout: layouts.Layout,
+          venv: pathlib.Path, profile: profiles.Profile,
+          *arguments: str | pathlib.Path, threads: int | None = None,
+          path: str = '/', after: tuple[str, ...] = (KEYSTONE,),
+          **env: str | pathlib.Path) -> supervision.Program:
     """A service's API.
 
     :param application: its WSGI module, or a program of :data:`PROGRAMS`.
@@ -106,8 +121,9 @@ def _wsgi(name, application, layout, venv, profile, *arguments,
         after=after, **_serves(layout, name, path))
 
 
-def base(layout, venv, profile, kind=infrastructure.MEMORY,
-         containers=False):
+def base(layout: layouts.Layout, venv: pathlib.Path, profile: profiles.Profile,
+         kind: str = infrastructure.MEMORY, containers: bool = False
+         ) -> list[supervision.Program]:
     """Programs of all services except Magnum.
 
     :param kind: one of :data:`.infrastructure.KINDS`.
@@ -143,7 +159,9 @@ def base(layout, venv, profile, kind=infrastructure.MEMORY,
     ]
 
 
-def _nova(application, layout, venv, profile, **more):
+def _nova(
+        application: str, layout: layouts.Layout, venv: pathlib.Path,
+        profile: profiles.Profile, **more: typing.Any) -> supervision.Program:
     # Nova takes the first file for the paste configuration.
     return _wsgi('nova', application, layout, venv, profile, **more,
                  OS_NOVA_CONFIG_DIR=layout.etc,
@@ -151,7 +169,10 @@ def _nova(application, layout, venv, profile, **more):
                      str(venv / 'etc/nova/api-paste.ini'), 'nova.conf')))
 
 
-def magnum(layout, venv, profile, helm, variables=None):
+def magnum(layout: layouts.Layout, venv: pathlib.Path,
+           profile: profiles.Profile, helm: pathlib.Path,
+           variables: dict[str, str] | None = None
+           ) -> list[supervision.Program]:
     """Programs of Magnum; they have an environment of their own.
 
     :param helm: path of helm, which drivers search in PATH.
@@ -183,12 +204,12 @@ def magnum(layout, venv, profile, helm, variables=None):
     ]
 
 
-def _consumes(broker):
+def _consumes(broker: tuple[str, int]) -> collections.abc.Callable[[], bool]:
     """A probe: a conductor process is connected to the broker.
 
     It has no port of its own, and casts sent before it listens are lost.
     """
-    def probe():
+    def probe() -> bool:
         for process in psutil.process_iter(['cmdline']):
             if 'magnum-conductor' in ' '.join(process.info['cmdline'] or ()):
                 with contextlib.suppress(psutil.Error):

@@ -11,10 +11,12 @@ import pathlib
 import shutil
 
 from magnum_capi import errors
+from magnum_capi import progress
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import backends
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import profiles
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest import paths
 from magnum_capi_tempest.toolchain import disk
@@ -33,8 +35,9 @@ _HERE = pathlib.Path(__file__).parent
 _MARGIN = 256 << 20
 
 
-def path(profile, release=releases.NEWEST,
-         kind=infrastructure.MEMORY) -> pathlib.Path:
+def path(profile: profiles.Profile,
+         release: releases.Release = releases.NEWEST,
+         kind: str = infrastructure.MEMORY) -> pathlib.Path:
     """Where the snapshot of a profile is, or would be.
 
     :param release: of Magnum.
@@ -53,7 +56,8 @@ def path(profile, release=releases.NEWEST,
             / f'{profile.name}-{environment.key(release, kind)}-{key}')
 
 
-def save(directory, target, progress):
+def save(directory: pathlib.Path, target: pathlib.Path,
+         progress: progress.Progress) -> None:
     """Copy the data of a stopped cloud; remove snapshots of no more use.
 
     Without disk space in the cache there is none, and the next sandbox takes
@@ -74,7 +78,7 @@ def save(directory, target, progress):
             _remove(other)
 
 
-def _copy(source, target):
+def _copy(source: pathlib.Path, target: pathlib.Path) -> None:
     for name in MEMBERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, target / name, symlinks=True)
@@ -82,14 +86,14 @@ def _copy(source, target):
             shutil.copy2(source / name, target / name)
 
 
-def _remove(path):
+def _remove(path: pathlib.Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
 
 
-def _of_use(other, newest):
+def _of_use(other: pathlib.Path, newest: pathlib.Path) -> bool:
     """Whether a snapshot other than the newest may still be used.
 
     Each environment of the cloud has its own snapshots; without this, users
@@ -103,7 +107,8 @@ def _of_use(other, newest):
             and environment.location(parts[1]).exists())
 
 
-def restore(source, directory, progress) -> bool:
+def restore(source: pathlib.Path, directory: pathlib.Path,
+            progress: progress.Progress) -> bool:
     """Copy a snapshot into a sandbox's folder.
 
     :returns: whether there was a usable one.

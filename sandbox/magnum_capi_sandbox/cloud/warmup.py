@@ -14,10 +14,12 @@ from magnum_capi import errors
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox import hints
 from magnum_capi_sandbox import infrastructure
+from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import rest
 
 
-def first_requests(layout, password, kind=infrastructure.MEMORY):
+def first_requests(layout: layouts.Layout, password: str,
+                   kind: str = infrastructure.MEMORY) -> None:
     """Ask every service for a list, as the administrator.
 
     :param password: of the user admin.
@@ -28,7 +30,7 @@ def first_requests(layout, password, kind=infrastructure.MEMORY):
     try:
         admin = rest.User(layout, password, 'admin')
 
-        def ask(service):
+        def ask(service: catalog.Service) -> None:
             admin.request(
                 service.type_, 'GET', service.first).raise_for_status()
 
