@@ -309,10 +309,9 @@ class Reconciler:
 
         If the memory does not have them, they are those of Helm's record.
         """
-        former = state.former
-        if former and former.kept.template == self.cluster.cluster_template_id:
+        if state.former and not self._is_upgrading(state):
             # An upgrade was recorded here, and then not in Magnum.
-            return former.kept
+            return state.former.kept
         if state.kept is not None:
             return state.kept
         chart = self.runtime.options.chart
@@ -329,6 +328,19 @@ class Reconciler:
             if known else None,
             # An upgrade that is in progress may not have been applied.
             '' if state.operation else self.cluster.cluster_template_id)
+
+    def _is_upgrading(self, state: state_module.State) -> bool:
+        """Whether Magnum's row has the upgrade that was recorded last.
+
+        An upgrade to the present template shows in its status alone.
+
+        :param state: with ``former``.
+        """
+        former, present = state.former, self.cluster.cluster_template_id
+        if former is None or former.kept.template != present:
+            return True
+        return (state.kept is not None and state.kept.template == present
+                and (self.cluster.status or '').endswith('_IN_PROGRESS'))
 
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None,

@@ -126,6 +126,46 @@ class UpgradeTest(Base):
         self.resize(2)
         self.assertEqual(NEW, self.applied()[0])
 
+    def test_upgrade_to_the_present_template_renews_all(self):
+        path = self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.created()
+        self.change_all(path)
+        self.upgrade(template=small_world.TEMPLATE)
+        self.check_status(2)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
+                         self.w.cluster.status_reason)
+        chart, values = self.applied()
+        self.assertEqual((NEW, 8, False), (
+            chart, values['etcd']['blockDevice']['size'],
+            values['controlPlane']['healthCheck']['enabled']))
+
+    def test_one_of_which_magnum_has_no_row_renews_nothing(self):
+        # The conductor died after it had recorded the upgrade.
+        path = self.overlay('etcd: {blockDevice: {size: 7}}')
+        self.created()
+        self.change_all(path)
+        with fixtures.MockPatchObject(
+                self.w.store, 'save', side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.request_upgrade,
+                              template=small_world.TEMPLATE)
+        before = self.applied()
+        self.resize(2)
+        self.check_status(2)
+        chart, values = self.applied()
+        self.assertEqual((OLD, 7, 2), (
+            chart, values['etcd']['blockDevice']['size'],
+            values['nodeGroups'][0]['machineCount']))
+        self.assertEqual(before[1]['controlPlane'], values['controlPlane'])
+
+    def change_all(self, path):
+        """Change all that the operator decides.
+
+        :param path: of :meth:`overlay`.
+        """
+        self.configure(chart=NEW, default_labels={
+            'auto_healing_enabled': 'false'})
+        path.write_text('etcd: {blockDevice: {size: 8}}')
+
     def test_default_labels_are_those_of_now(self):
         self.configure(default_labels={'auto_healing_enabled': 'true'})
         self.created()
@@ -207,9 +247,7 @@ class UpgradeTest(Base):
         self.w.store.add_group(image_id='special')
         self.created()
         before = self.applied()[1]
-        self.configure(chart=NEW, default_labels={
-            'auto_healing_enabled': 'false'})
-        path.write_text('etcd: {blockDevice: {size: 8}}')
+        self.change_all(path)
 
         self.request_upgrade(small_world.TEMPLATE, small_world.OTHERS)
         self.check_status(4)
