@@ -21,7 +21,7 @@ REST = 5
 PIPE, NOTHING = subprocess.PIPE, subprocess.DEVNULL
 
 #: A program that :func:`start` has started.
-Running = subprocess.Popen[typing.Any]
+Running: typing.TypeAlias = 'subprocess.Popen[typing.Any]'
 
 #: A program and its arguments.
 Argv = collections.abc.Sequence[str | os.PathLike[str]]
