@@ -239,6 +239,12 @@ class ApiServer(fixtures.Fixture):
             self.events.append((self.version, kind, path, obj))
             self.changed.notify_all()
 
+    def bookmark(self, path: str) -> None:
+        """Tell watches of an object's kind a version, and nothing else."""
+        self.version += 1
+        self._tell('BOOKMARK', path, {'metadata': {
+            'resourceVersion': str(self.version)}})
+
     def restart(self):
         """End all watches."""
         with self.changed:

@@ -176,6 +176,13 @@ class StaleTest(Base):
         self.api.restart()
         self.until(None, self.remembered)
 
+    def test_bookmark_is_no_object(self):
+        self.api.bookmark(ONE)
+        two = ONE.replace('c1', 'c2')
+        self.api.put(two, {'kind': 'Cluster', **of('c2')})
+        self.until('c2', lambda: self.remembered('c2'))
+        self.assertEqual('c1', self.remembered())
+
     def test_without_a_gap_nothing_is_listed_anew(self):
         self.api.restart()
         self.until(True, lambda: any(
