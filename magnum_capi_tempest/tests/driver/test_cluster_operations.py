@@ -57,7 +57,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
         self.assert_usable(self.cluster, workers + 1)
-        self.assertEqual(names - set(going), self.worker_names())
+        self.assert_removed(going, names)
         self.resize(workers)
 
     @decorators.attr(type='negative')
@@ -79,8 +79,19 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
         self.assert_usable(self.cluster, workers + 1)
-        self.assertEqual(names - {going}, self.worker_names())
+        self.assert_removed([going], names)
         self.resize(workers)
+
+    def assert_removed(self, going, names):
+        """Check that a resize has removed the nodes that it named.
+
+        :param going: their names.
+        :param names: of all workers before it.
+        """
+        gone = names - self.worker_names()
+        self.assertEqual(
+            set(going), gone, f'the resize was to remove {sorted(going)}, '
+            f'and {sorted(gone)} are gone')
 
     def refused_resize(self, count, nodes):
         """Request a resize that must fail, and wait until it has."""
