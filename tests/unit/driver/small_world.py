@@ -292,7 +292,7 @@ class Cloud:
 
     def load_balancers(self, project_id):
         return [types.SimpleNamespace(
-            id=made, provisioning_status=status, tags=[],
+            id=made, provisioning_status=status, tags=[], vip_port_id=made,
             name=f'kube_service_{RELEASE}_default_{made}',
             description=f'Kubernetes external service default/{made} from '
                         f'cluster {RELEASE}')

@@ -25,7 +25,9 @@ def delete(cloud: services.Services, cluster: str,
 
     Only those of the project that have the name and description that
     cloud-provider-openstack uses for this cluster, and that no other cluster
-    shares. Does not wait.
+    shares. A floating IP that is no longer one of such a load balancer stays:
+    its owner keeps it (annotation ``loadbalancer.openstack.org/
+    keep-floatingip`` of a Service) or uses it elsewhere. Does not wait.
 
     :param cluster: name of the cluster for its cloud controller manager, which
         is that of the Cluster.
@@ -35,16 +37,15 @@ def delete(cloud: services.Services, cluster: str,
     if not cloud.has('load-balancer'):
         return ()
     octavia = cloud.proxy('load-balancer')
-    left = []
-    kept = set()
     with services.asking('the load balancers of the cluster'):
-        for balancer in octavia.load_balancers(project_id=project_id):
-            if balancer.provisioning_status == 'DELETED':
-                continue
-            if not is_of_cluster(balancer, cluster):
-                kept.add(balancer.vip_port_id)
-                continue
-            left.append(balancer.name)
+        found = [balancer for balancer in octavia.load_balancers(
+            project_id=project_id) if is_of_cluster(balancer, cluster)
+            and balancer.provisioning_status != 'DELETED']
+    # Before their ports go, which show whose they are.
+    _delete_floating_ips(cloud, cluster, project_id, {
+        balancer.vip_port_id for balancer in found if balancer.vip_port_id})
+    with services.asking('the load balancers of the cluster'):
+        for balancer in found:
             if balancer.provisioning_status in _IMMUTABLE:
                 continue
             try:
@@ -52,22 +53,23 @@ def delete(cloud: services.Services, cluster: str,
             except sdk_exceptions.ConflictException:
                 # It has just become immutable.
                 pass
-    _delete_floating_ips(cloud, cluster, project_id, kept)
-    return tuple(left)
+    return tuple(balancer.name for balancer in found)
 
 
 def _delete_floating_ips(cloud: services.Services, cluster: str,
                          project_id: str,
-                         kept: collections.abc.Container[str]) -> None:
+                         ports: collections.abc.Container[str]) -> None:
     """Delete floating IPs of Services.
 
-    :param kept: ids of ports of load balancers that stay.
+    :param ports: ids of ports of load balancers that are deleted.
     """
+    if not ports:
+        return
     neutron = cloud.proxy('network')
     with services.asking('the floating IPs of the cluster'):
         for address in list(neutron.ips(project_id=project_id)):
             if (_address_text(cluster).fullmatch(address.description or '')
-                    and (address.port_id or '') not in kept):
+                    and address.port_id in ports):
                 neutron.delete_ip(address.id)
 
 

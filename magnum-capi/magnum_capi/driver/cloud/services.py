@@ -163,13 +163,17 @@ def raise_for(answer: typing.Any) -> None:
 
 
 def _error(what: str, status: int | None, e: Exception) -> CloudError:
-    seen = ' '.join(str(e).split())[:300]
+    # The texts of the SDK contain the address, which may be internal.
+    said = getattr(e, 'details', None) or e
+    facts: dict[str, typing.Any] = {
+        'status': status, 'last_seen': ' '.join(str(said).split())[:300],
+        'where': getattr(e, 'url', None)}
     if status in (401, 403):
-        return Denied(f'No right to {what}', status=status, last_seen=seen)
+        return Denied(f'No right to {what}', **facts)
     if status == 409:
-        return Conflict(f'Refused: {what}', status=status, last_seen=seen)
+        return Conflict(f'Refused: {what}', **facts)
     if status is None or status == 429 or status >= 500:
         return CloudUnreachable(
-            f'No answer about {what}', status=status, last_seen=seen,
-            hint='Try again when the service is back')
-    return CloudError(f'Refused: {what}', status=status, last_seen=seen)
+            f'No answer about {what}',
+            hint='Try again when the service is back', **facts)
+    return CloudError(f'Refused: {what}', **facts)

@@ -24,6 +24,8 @@ CLUSTER = 'cinder.csi.openstack.org/cluster'
 #: not in Cinder.
 KEEP = 'janitor.capi.azimuth-cloud.com/keep'
 _FREE = ('available', 'error')
+#: Answers of Cinder about one volume, after which the others are tried.
+_REFUSED = (400, 403, 404, 409)
 
 
 def delete(cloud: services.Services, cluster: str,
@@ -52,8 +54,10 @@ def delete(cloud: services.Services, cluster: str,
             if volume.status in _FREE:
                 try:
                     cinder.delete_volume(volume.id)
-                except sdk_exceptions.BadRequestException as e:
+                except sdk_exceptions.HttpException as e:
                     # It has snapshots, is in a group or being transferred.
+                    if e.status_code not in _REFUSED:
+                        raise
                     LOG.warning('Cluster %s: its volume %s stays: %s',
                                 cluster, volume.id, e.details or e)
             elif volume.status == 'detaching':

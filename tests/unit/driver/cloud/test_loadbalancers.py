@@ -15,7 +15,7 @@ def balancer(id_, cluster='c1', **more):
             'description': f'Kubernetes external service default/{id_} from '
                            f'cluster {cluster}',
             'provisioning_status': 'ACTIVE', 'tags': [],
-            'project_id': 'p1', **more}
+            'project_id': 'p1', 'vip_port_id': f'port-{id_}', **more}
 
 
 def address(id_, description, port=None):
@@ -80,9 +80,20 @@ class LoadBalancersTest(testtools.TestCase):
     def test_addresses_that_were_made_for_services(self):
         text = ('Floating IP for Kubernetes external service default/a from '
                 'cluster ')
-        self.serve([], [address('a', text + 'c1'), address('b', text + 'c12'),
-                        address('c', 'mine'), address('d', None)])
-        self.assertEqual(((), ['a']), self.delete())
+        self.serve([balancer('lb', vip_port_id='p')], [
+            address('a', text + 'c1', 'p'), address('b', text + 'c12', 'p'),
+            address('c', 'mine', 'p'), address('d', None, 'p')])
+        # First the address: without a port, it would be anybody's.
+        self.assertEqual(['a', 'lb'], self.delete()[1])
+
+    def test_address_that_its_owner_keeps_stays(self):
+        # It stays when the Service goes that has the annotation
+        # loadbalancer.openstack.org/keep-floatingip.
+        text = ('Floating IP for Kubernetes external service default/a from '
+                'cluster c1')
+        self.serve([balancer('lb', vip_port_id='p')], [
+            address('kept', text), address('used', text, 'of-a-server')])
+        self.assertEqual(['lb'], self.delete()[1])
 
     def test_address_of_one_that_another_cluster_shares_is_kept(self):
         text = ('Floating IP for Kubernetes external service default/a from '
@@ -91,9 +102,8 @@ class LoadBalancersTest(testtools.TestCase):
             [balancer('a', vip_port_id='p1', tags=[
                 'kube_service_c1_default_a', 'kube_service_c2_default_b']),
              balancer('b', vip_port_id='p2'), balancer('c', cluster='c3')],
-            [address('x', text, 'p1'), address('y', text, 'p2'),
-             address('z', text)])
-        self.assertEqual(['b', 'y', 'z'], self.delete()[1])
+            [address('x', text, 'p1'), address('y', text, 'p2')])
+        self.assertEqual(['y', 'b'], self.delete()[1])
 
     def test_no_octavia(self):
         self.cloud.types = ('network', 'identity')

@@ -8,6 +8,7 @@ from openstack import exceptions as sdk_exceptions
 import testtools
 
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver import failures
 
 
 class AskingTest(testtools.TestCase):
@@ -48,6 +49,13 @@ class AskingTest(testtools.TestCase):
         self.assertEqual('Refused: the image x', found.what)
         self.assertIn('first second xxx', found.last_seen)
         self.assertEqual(300, len(found.last_seen))
+
+    def test_addresses_of_services_are_not_for_owners(self):
+        found = self.asked(sdk_exceptions.ForbiddenException(
+            'Client Error for url: http://10.0.0.5:8774/v2.1/os-server-groups',
+            details='Quota exceeded', http_status=403))
+        self.assertEqual('No right to the image x: Quota exceeded',
+                         failures.owner_message(found))
 
     def test_no_such_service(self):
         for error in (keystone_exceptions.EndpointNotFound(),

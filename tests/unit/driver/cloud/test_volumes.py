@@ -65,6 +65,17 @@ class VolumesTest(testtools.TestCase):
         self.assertIn('its volume a stays: Volume status must be',
                       self.log.output)
 
+    def test_one_that_cinder_refuses_is_in_no_ones_way(self):
+        for status in (403, 404, 409):
+            self.cloud.seen.clear()
+            self.cloud.answers['DELETE', '/volumes/a'] = (status, {})
+            self.assertEqual(((), ['a', 'b']), self.delete(
+                volume('a'), volume('b')))
+
+    def test_cinder_that_does_not_answer_a_deletion(self):
+        self.cloud.answers['DELETE', '/volumes/a'] = (503, {})
+        self.assertRaises(services.CloudUnreachable, self.delete, volume('a'))
+
     def test_one_that_cinder_failed_to_delete_is_named(self):
         # Cinder deletes it only by force (cinder, volume/api.py, delete).
         left, deleted = self.delete(volume('a', status='error_deleting'))
