@@ -172,7 +172,9 @@ class WrongTest(_Base):
             ['0.26.0', version]
             for version in ('>=0.1', '*', '0.27', 'latest', 'v0.27.0')),
         'namespace_prefix': ('', 'A', '1a', 'a-', 'a' * 31, 'a_b'),
-        'management_cidrs': ('192.0.2.7/24', '192.0.2.7', 'here'),
+        # Octavia refuses networks of IPv6 for an address of IPv4.
+        'management_cidrs': ('192.0.2.7/24', '192.0.2.7', 'here',
+                             '2001:db8::/64'),
         'credential_roles': (['member', 'admin'], 'Admin', ''),
         'credential_interface': ('publicURL',),
         'chart_cache': ('a/b',), 'helm_registry_config': ('a/b',),
@@ -195,7 +197,7 @@ class WrongTest(_Base):
         for option, value in (
                 ('namespace_prefix', 'a' * 30), ('chart_cache', '/a/b'),
                 ('helm_registry_config', '/a/b'),
-                ('management_cidrs', ['192.0.2.0/24', '2001:db8::/64']),
+                ('management_cidrs', ['192.0.2.0/24', '198.51.100.0/24']),
                 *(('credential_interface', interface)
                   for interface in ('public', 'internal', 'admin'))):
             found = getattr(self.of(**{option: value}), option)

@@ -263,29 +263,21 @@ class Address:
 
 
 class Cidr:
-    """One network."""
+    """A network of nodes, pods, Services or users. IPv4."""
 
     form = 'a network like 10.0.0.0/24'
 
     def read(self, text: str) -> str:
         if '/' not in text:
             raise ValueError
-        return str(_network(text))
-
-
-class ClusterCidr(Cidr):
-    """A network of nodes, pods or Services."""
-
-    def read(self, text: str) -> str:
-        found = super().read(text)
-        if ':' in found:
-            raise ValueError(f'{text!r} is a network of IPv6; clusters have '
-                             'networks of IPv4')
-        return found
+        return _refuse_ipv6(str(_network(text)))
 
 
 class Cidrs:
-    """Networks or addresses, each once, as networks."""
+    """Networks or addresses of IPv4, each once, as networks.
+
+    They are compared with addresses that are IPv4, as clusters are.
+    """
 
     form = ('networks like 192.0.2.0/24 or single addresses, separated by '
             'commas or spaces')
@@ -294,7 +286,10 @@ class Cidrs:
         found = tuple(filter(None, _SEPARATORS.split(text)))
         if not found:
             raise ValueError
-        return tuple(dict.fromkeys(str(_network(one)) for one in found))
+        networks = tuple(dict.fromkeys(str(_network(one)) for one in found))
+        for network in networks:
+            _refuse_ipv6(network)
+        return networks
 
 
 class KubernetesVersion:
@@ -325,6 +320,13 @@ def is_uuid(text: str) -> bool:
         return str(uuid_lib.UUID(text)) == text.lower()
     except (AttributeError, ValueError):
         return False
+
+
+def _refuse_ipv6(network: str) -> str:
+    if ':' in network:
+        raise ValueError(f'{network!r} is a network of IPv6; clusters have '
+                         'networks of IPv4')
+    return network
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:

@@ -188,18 +188,18 @@ class Labels:
         'Octavia availability zone of load balancers of services.')
 
     fixed_subnet_cidr: str = _label(
-        label_types.ClusterCidr(), '10.0.0.0/24',
+        label_types.Cidr(), '10.0.0.0/24',
         'Network of the nodes, when the cluster names no fixed_subnet.',
         helm=SAME, capi=SAME)
     calico_ipv4pool: str | None = _label(
-        label_types.ClusterCidr(), None,
+        label_types.Cidr(), None,
         'Network of the pods with the network driver calico; without the '
         'label, 172.16.0.0/13.', capi='default 10.100.0.0/16')
     cilium_ipv4pool: str | None = _label(
-        label_types.ClusterCidr(), None, 'The same with cilium.',
+        label_types.Cidr(), None, 'The same with cilium.',
         capi='default 10.100.0.0/16')
     service_cluster_ip_range: str | None = _label(
-        label_types.ClusterCidr(), None,
+        label_types.Cidr(), None,
         'Network of Services; without the label, 172.24.0.0/13.',
         capi='default 10.254.0.0/16')
     dns_cluster_domain: str | None = _label(
@@ -449,6 +449,10 @@ def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
         applies to the whole cluster.
     """
     group, cluster = group or {}, cluster or {}
+    # Defaults for the cluster may go with labels of the cluster.
+    policy = dataclasses.replace(policy, defaults={
+        name: text for name, text in policy.defaults.items()
+        if _of_node_group(name)})
     problems = [
         f'label {name}: it applies to a whole cluster, a node group cannot '
         f'have its own value {_cut(text)}'

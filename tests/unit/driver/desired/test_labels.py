@@ -302,6 +302,19 @@ class TestNodeGroup(testtools.TestCase):
         self.assertEqual({'availability_zone', 'octavia_provider'},
                          read.given)
 
+    def test_defaults_go_with_labels_of_the_cluster(self):
+        for defaults, cluster in (
+                ({'manila_csi_enabled': 'true'},
+                 {'manila_csi_share_type': 'nfs'}),
+                ({'oidc_issuer_url': 'https://id.example.org'},
+                 {'oidc_client_id': 'kubernetes'}),
+                ({'oidc_client_id': 'kubernetes'},
+                 {'oidc_issuer_url': 'https://id.example.org'})):
+            policy = labels.Policy(defaults | {'boot_volume_size': '20'})
+            read = labels.node_group(
+                labels.parse(cluster, policy), cluster, cluster, policy)
+            self.assertEqual(20, read.boot_volume_size)
+
     def test_it_cannot_differ_in_what_counts_for_a_cluster(self):
         error = self.assertRaises(
             spec.InvalidSpec, self.read,
