@@ -18,6 +18,7 @@ import typing
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
+from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import versions
@@ -31,11 +32,14 @@ _AnyValues: typing.TypeAlias = typing.Mapping[str, typing.Any]
 #: have the first name.
 ALLOWED_CIDRS = ('allowedCidrs', 'allowedCIDRs')
 
-#: Values of a node group that users change.
+#: Values of a node group that users change, beside labels and taints.
 _SIZES = ('machineCount', 'autoscale', 'machineCountMin', 'machineCountMax')
 
 #: Values of a node group that an upgrade of it changes.
 _IMAGE = ('machineImageId', 'kubernetesVersion')
+
+#: Value of a node group with the taints of its nodes.
+TAINTS = 'kubeadmConfigSpec.joinConfiguration.nodeRegistration.taints'
 
 #: Values that stay in an upgrade. The OpenStackCluster refuses changes of its
 #: networks and of the load balancer of the API server
@@ -158,7 +162,8 @@ def resized(found: _AnyValues, computed: _AnyValues,
     """The values of a cluster with the present sizes and node groups.
 
     A group that is already there keeps the rest of its values, except for an
-    image of its own and what follows from that.
+    image of its own and what follows from that, and for the labels and taints
+    of its nodes, which users change.
 
     :param found: that the cluster has.
     :param computed: what its rows would make of it now.
@@ -175,8 +180,10 @@ def resized(found: _AnyValues, computed: _AnyValues,
     if found.get('clusterAnnotations'):
         result['clusterAnnotations'] |= computed['clusterAnnotations']
     there = {group['name']: group for group in groups(result)}
+    specs = {group.kube_name: group for group in spec.node_groups}
     result['nodeGroups'] = [
-        _resized(there[group['name']], group, found, computed)
+        _marked(_resized(there[group['name']], group, found, computed),
+                group, specs[group['name']])
         if group['name'] in there else copy.deepcopy(group)
         for group in groups(computed)]
     return with_strategies(result, spec, batch, there)
@@ -189,6 +196,23 @@ def _resized(group: _Values, now: _Values, found: _AnyValues,
         keys += _IMAGE
     return {**{key: value for key, value in group.items() if key not in keys},
             **{key: now[key] for key in keys if key in now}}
+
+
+def _marked(group: _Values, now: _AnyValues,
+            spec: spec_model.NodeGroupSpec) -> _Values:
+    """A group with the present labels and taints of its row.
+
+    The driver's own labels stay as they are: another release of the driver may
+    have others. What another driver has set stays until a user sets something.
+    """
+    if spec.given and not (spec.node_labels or spec.node_taints):
+        return group
+    kept = {key: value for key, value in (
+        group.get('nodeLabels') or {}).items()
+        if spec.given or node_groups.is_own(key)}
+    put(group, 'nodeLabels', {**kept, **spec.node_labels} or None)
+    put(group, TAINTS, get(now, TAINTS))
+    return group
 
 
 def _image(group: _AnyValues, values: _AnyValues) -> tuple[typing.Any, ...]:

@@ -76,6 +76,13 @@ def capacity(ram: int, vcpus: int, disk: int,
     return {f'{CAPACITY}/{name}': text for name, text in found.items()}
 
 
+def is_own(key: str) -> bool:
+    """Whether charts and this driver alone set a label or taint."""
+    prefix = key.rpartition('/')[0]
+    return any(prefix == own or prefix.endswith(f'.{own}')
+               for own in OWN_PREFIXES)
+
+
 def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:
     """Whether labels of the cluster are about this group."""
     return group.is_default and group.role != 'master'
@@ -169,6 +176,5 @@ def _key(field: str, key: str) -> typing.Iterator[str]:
     if (not names.is_label_value(name) or len(prefix) > 253
             or slash and not re.fullmatch(label_types.DOMAIN, prefix)):
         yield f'{field}: {key!r} is not a valid key in Kubernetes'
-    elif any(prefix == own or prefix.endswith(f'.{own}')
-             for own in OWN_PREFIXES):
+    elif is_own(key):
         yield f'{field}: {key!r} belongs to the driver'
