@@ -39,6 +39,8 @@ class Fault:
     :param after: requests to let pass before.
     :param times: requests that meet it.
     :param act: for "meanwhile": what happens then.
+    :param text: part of the text of the requests that count.
+    :param then: for "meanwhile": the kind of fault that follows.
     """
 
     door: str
@@ -46,6 +48,8 @@ class Fault:
     after: int = 0
     times: int = 1
     act: typing.Callable[[], None] | None = None
+    text: str = ''
+    then: str = ''
     met: int = 0
 
 
@@ -130,14 +134,14 @@ class Doors:
             raise Crash
         self.passed[door] += 1
         self.log.append((door, text))
-        fault = self._fault(door)
+        fault = self._fault(door, text)
         if fault is None:
             return do()
         if fault.kind == 'meanwhile':
             fault.act()
             if self.caller in self._dead:
                 raise Crash
-            return do()
+            return fail(fault.then) if fault.then else do()
         if fault.kind == 'crash':
             self._die()
         if fault.kind in ('lost', 'crash-after'):
@@ -152,9 +156,9 @@ class Doors:
         self._dead.add(self.caller)
         raise Crash
 
-    def _fault(self, door: str) -> Fault | None:
+    def _fault(self, door: str, text: str) -> Fault | None:
         for fault in self.faults:
-            if fault.door != door:
+            if fault.door != door or fault.text not in text:
                 continue
             if fault.after:
                 fault.after -= 1

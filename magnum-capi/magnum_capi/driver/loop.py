@@ -18,7 +18,8 @@ for it, the rows, the driver's state and the whole cluster are read, and
 * Without an operation in progress, only rows and credentials change.
 
 The state is written before the rows are, over what was read: who lost the lock
-can end no operation.
+can end no operation. Rows have no version, and a request that waits for the
+lock has already written its own, so a verdict about older rows is not saved.
 """
 
 import collections.abc
@@ -45,7 +46,6 @@ from magnum_capi.driver.observed import status
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import upgrading
 from magnum_capi import errors
 from magnum_capi.kube import lease
 from magnum_capi.kube import rest
@@ -251,8 +251,11 @@ class Loop:
                 if rows.naming.node_group(group.uuid) == verdict.turn:
                     # Recorded first, so that it is resumed like any request.
                     self._reconciler.advance(state, group.uuid)
-            self._reconciler.reconcile(lost=True, joining=()
-                                       if rows.operation != 'CREATE' else None)
+            self._reconciler.reconcile(
+                lost=True, joining=None if rows.operation == 'CREATE'
+                else {group.uuid for group in rows.groups
+                      if group.status == 'CREATE_IN_PROGRESS'
+                      and group.uuid not in state.applied})
         except (failures.ClusterGone, lease.LockLost):
             raise
         except failures.TRANSIENT as e:
@@ -261,11 +264,10 @@ class Loop:
                 self._store.save(cluster)
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
+            self._reconciler.lock.check()
             # It may have been written: a new credential, or values.
-            state = self._reconciler.vault.state()
-            if state.former:
-                rows = self._rows()
-                state = upgrading.undo(self._reconciler, rows, state)
+            state = self._reconciler.undo_upgrade(
+                self._reconciler.vault.state())
             self._fail(rows, state, failures.owner_message(e))
         else:
             if not cluster.stack_id:
@@ -288,6 +290,11 @@ class Loop:
 
     def _fail(self, rows: rows_module.Rows, state: state_module.State,
               reason: str) -> None:
+        # Sizes of these may have just been written by this process.
+        if self._are_stale(rows, kept_module.bounds(state.values)):
+            LOG.info('Cluster %s: not failed: there is a later request',
+                     self._cluster.uuid)
+            return
         self._ended(rows, state)
         for group in rows.groups:
             if (group.status or '').endswith('_IN_PROGRESS'):
@@ -307,12 +314,12 @@ class Loop:
         """Save a verdict, also one that ends the operation."""
         if verdict.is_complete:
             state, verdict = self._settled(state, snapshot, verdict)
-        if verdict.status.endswith('_IN_PROGRESS'):
-            self._save(rows, state, snapshot, verdict)
-            return
         if self._are_stale(rows):
             LOG.info('Cluster %s: not %s: there is a later request',
                      self._cluster.uuid, verdict.status)
+            return
+        if verdict.status.endswith('_IN_PROGRESS'):
+            self._save(rows, state, snapshot, verdict)
             return
         LOG.info('Cluster %s: %s %s', self._cluster.uuid, verdict.status,
                  verdict.reason)
@@ -329,19 +336,23 @@ class Loop:
     def _ended(self, rows: rows_module.Rows, state: state_module.State,
                failed: str = '') -> None:
         """Write that no operation is in progress; see state.ended."""
+        self._reconciler.lock.check()
         self._reconciler.unmark(state.marked)
         self._reconciler.vault.write_state(state_module.ended(state, failed))
         self._memory.operation_ended()
 
-    def _are_stale(self, rows: rows_module.Rows) -> bool:
+    def _are_stale(self, rows: rows_module.Rows,
+                   unsized: collections.abc.Container[str] = ()) -> bool:
         """Whether a request has changed the rows while this was at work.
 
         One that does not get the lock writes only rows.
+
+        :param unsized: names in the chart of groups whose sizes do not count.
         """
         present = dataclasses.replace(
             rows, groups=tuple(self._store.groups(self._cluster)))
         return (self._store.status(self._cluster) != self._cluster.status
-                or _requested(present) != _requested(rows))
+                or _requested(present, unsized) != _requested(rows, unsized))
 
     def _settled(self, state: state_module.State,
                  snapshot: snapshot_module.Snapshot, verdict: verdicts.Verdict
@@ -400,19 +411,22 @@ class Loop:
     def _must_correct(self, rows: rows_module.Rows,
                       state: state_module.State,
                       snapshot: snapshot_module.Snapshot) -> bool:
-        waited = self._has_waited(rows)
+        waited = self._has_waited(rows, state)
         return (is_given_up(rows, state) or waited
+                or is_hidden(rows, state)
                 or is_refused_rotation(rows.cluster)
                 or bool(corrections(rows, state, snapshot)))
 
-    def _has_waited(self, rows: rows_module.Rows) -> bool:
+    def _has_waited(self, rows: rows_module.Rows,
+                    state: state_module.State) -> bool:
         """Whether a resize has not begun for longer than a request may take.
 
-        Its conductor died before it called the driver: Magnum marks the node
-        group before that call, and the cluster after it (magnum 23.0.0,
-        magnum/conductor/handlers/cluster_conductor.py, cluster_resize).
+        Its conductor died before it called the driver, or waited for the
+        lock: Magnum changes the node group before that call, and the cluster
+        after it (magnum 23.0.0, magnum/conductor/handlers/
+        cluster_conductor.py, cluster_resize and cluster_update).
         """
-        if not has_not_begun(rows):
+        if not has_not_begun(rows, state):
             self._memory.waiting = None
             return False
         request, now = rows.digest(), self._runtime.clock.monotonic()
@@ -424,7 +438,7 @@ class Loop:
     def _correct(self, rows: rows_module.Rows, state: state_module.State,
                  snapshot: snapshot_module.Snapshot) -> None:
         cluster = rows.cluster
-        if rows.operation == 'DELETE' or has_not_begun(rows):
+        if rows.operation == 'DELETE' or has_not_begun(rows, state):
             # The row says CREATE until the first change of the cluster.
             operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
             LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
@@ -432,6 +446,10 @@ class Loop:
                 self._begun(rows, state, operation))
             # The reason stays readable until there is a newer one.
             cluster.status = f'{operation}_IN_PROGRESS'
+            self._store.save(cluster)
+        elif is_hidden(rows, state):
+            LOG.info('Cluster %s: its UPDATE goes on', cluster.uuid)
+            cluster.status = 'UPDATE_IN_PROGRESS'
             self._store.save(cluster)
         elif is_given_up(rows, state):
             verdict = status.judge(
@@ -468,12 +486,33 @@ def is_given_up(rows: rows_module.Rows, state: state_module.State) -> bool:
             and bool(state.failed) and cluster.status_reason == state.failed)
 
 
-def has_not_begun(rows: rows_module.Rows) -> bool:
-    """Whether a node group is in progress, but its cluster is not."""
+def has_not_begun(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether a node group has changed, but its cluster is not in progress.
+
+    Magnum marks the node group that it resizes, but not the default workers
+    in an update of node_count.
+    """
+    sizes = {group['name']: group.get('machineCount')
+             for group in kept_module.groups(state.values)
+             if not group.get('autoscale')}
     return (rows.operation != 'DELETE'
             and (rows.cluster.status or '').endswith('_COMPLETE')
             and any((group.status or '').endswith('_IN_PROGRESS')
+                    or sizes.get(rows.naming.node_group(group.uuid))
+                    not in (None, group.node_count)
                     for group in rows.groups))
+
+
+def is_hidden(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether an update is in progress, but Magnum says that it has failed.
+
+    During an update, node groups can be made and changed. If such a request is
+    refused, Magnum saves UPDATE_FAILED (magnum 23.0.0, magnum/conductor/
+    handlers/nodegroup_conductor.py), and its status job leaves the cluster
+    alone, so the steps of an upgrade that are left would not be taken.
+    """
+    return (rows.cluster.status == 'UPDATE_FAILED'
+            and state.operation == 'UPDATE')
 
 
 def is_refused_rotation(cluster: typing.Any) -> bool:
@@ -539,11 +578,21 @@ def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict
             yield group, found
 
 
-def _requested(rows: rows_module.Rows) -> tuple[typing.Any, ...]:
-    """What requests write to rows of node groups."""
-    return (rows.digest(frozenset()), tuple(sorted(
-        (group.uuid, group.status or '', group.node_count)
-        for group in rows.groups)))
+def _requested(rows: rows_module.Rows,
+               unsized: collections.abc.Container[str]
+               ) -> dict[str, tuple[typing.Any, ...]]:
+    """What requests that wait for the lock write to rows of node groups.
+
+    Not images: an upgrade has the lock.
+
+    :returns: by uuid.
+    """
+    return {group.uuid: (
+        group.status, group.min_node_count, group.max_node_count,
+        getattr(group, 'node_labels', None),
+        getattr(group, 'node_taints', None),
+        None if rows.naming.node_group(group.uuid) in unsized
+        else group.node_count) for group in rows.groups}
 
 
 def _changed(row: typing.Any, **fields: typing.Any) -> bool:

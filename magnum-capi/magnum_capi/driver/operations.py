@@ -258,7 +258,13 @@ class Operations:
                     state, credentials.rotate(state.record))
                 lock.check()
                 state = reconciler.vault.write_state(state)
-                reconciler.ownership.ensure_credential(state, new=True)
+                try:
+                    reconciler.ownership.ensure_credential(state, new=True)
+                except errors.MagnumCapiError:
+                    lock.check()
+                    reconciler.vault.write_state(
+                        state_module.ended(reconciler.vault.state()))
+                    raise
                 cluster.user_id = user_id
                 self._in_progress()
 

@@ -309,9 +309,6 @@ class Reconciler:
 
         If the memory does not have them, they are those of Helm's record.
         """
-        if state.former and not self._is_upgrading(state):
-            # An upgrade was recorded here, and then not in Magnum.
-            return state.former.kept
         if state.kept is not None:
             return state.kept
         chart = self.runtime.options.chart
@@ -329,18 +326,62 @@ class Reconciler:
             # An upgrade that is in progress may not have been applied.
             '' if state.operation else self.cluster.cluster_template_id)
 
-    def _is_upgrading(self, state: state_module.State) -> bool:
-        """Whether Magnum's row has the upgrade that was recorded last.
+    def state(self, rows: rows_module.Rows) -> state_module.State:
+        """The driver's state, without an upgrade that Magnum does not have.
 
-        An upgrade to the present template shows in its status alone.
+        An upgrade is recorded first, then its node groups are saved, and the
+        cluster last. If a conductor dies before that, nobody was told that
+        the upgrade has begun, and it is undone.
 
-        :param state: with ``former``.
+        :param rows: the present ones, which are changed and saved.
         """
-        former, present = state.former, self.cluster.cluster_template_id
-        if former is None or former.kept.template != present:
+        state = self.vault.state()
+        if state.former is None or self._is_in_rows(state.former, state.kept):
+            return state
+        LOG.warning('Cluster %s: an upgrade that was recorded is not in '
+                    'Magnum; it is undone', self.cluster.uuid)
+        return self._undone(state, state.former, rows)
+
+    def _is_in_rows(self, former: state_module.Former,
+                    kept: kept_module.Kept | None) -> bool:
+        present = self.cluster.cluster_template_id
+        if former.kept.template != present:
             return True
-        return (state.kept is not None and state.kept.template == present
-                and (self.cluster.status or '').endswith('_IN_PROGRESS'))
+        return (kept is not None and kept.template == present
+                and former.in_rows)
+
+    def undo_upgrade(self, state: state_module.State) -> state_module.State:
+        """Undo an upgrade that Helm has refused, if there is one.
+
+        Once Helm has accepted one, nothing is undone: Cluster API continues,
+        and a control plane cannot be downgraded.
+
+        :returns: as written to the Secret.
+        """
+        former = state.former
+        if former is None:
+            return state
+        release = releases.state(
+            self.runtime.kube, self.namespace, self.release)
+        accepted = release is not None and release.status == 'deployed' and (
+            release.digest not in (None, former.kept.digest))
+        if accepted:
+            return self.vault.write_state(
+                dataclasses.replace(state, former=None))
+        return self._undone(state, former, self.rows())
+
+    def _undone(self, state: state_module.State, former: state_module.Former,
+                rows: rows_module.Rows) -> state_module.State:
+        self.lock.check()
+        for group in rows.groups:
+            group.image_id = former.images.get(group.uuid, group.image_id)
+            self.store.save(group)
+        # The template changes back when the node groups match it.
+        self.cluster.cluster_template_id = former.kept.template
+        self.store.save(self.cluster)
+        return self.vault.write_state(dataclasses.replace(
+            state, kept=former.kept, held=former.held, batch=None,
+            former=None))
 
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None,
@@ -363,7 +404,7 @@ class Reconciler:
         # Before a change is recorded, the row has the last operation.
         rows = self.rows()
         operation = rows.operation if rows.in_progress else 'UPDATE'
-        before = self.vault.state()
+        before = self.state(rows)
         state = request(before) if request else before
         kept = self.kept(state)
         try:
@@ -387,8 +428,11 @@ class Reconciler:
         except (failures.ClusterGone, *failures.TRANSIENT):
             raise
         except Exception:
+            # The next holder's state is not ours to change.
+            self.lock.check()
+            # A new credential, for example, may have been written.
+            state = self.undo_upgrade(self.vault.state())
             # Nobody asks for these any more.
-            state = self.vault.state()
             self.unmark(state.marked)
             self.vault.write_state(state_module.ended(state))
             raise
@@ -413,11 +457,15 @@ class Reconciler:
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
         self._apply(plan)
-        self.drop_unused_server_groups(
-            state.former.kept if state.former else kept, plan.kept)
+        if state.former:
+            # Accepted by Helm: it is not undone from now on.
+            kept = state.former.kept
+            state = self.vault.write_state(
+                dataclasses.replace(state, former=None))
+        self.drop_unused_server_groups(kept, plan.kept)
         self._scale(state.sizes)
         done = dataclasses.replace(
-            state, sizes={}, former=None, applied=state.applied | {
+            state, sizes={}, applied=state.applied | {
                 group.uuid for group in self.rows().live(state.applied)
                 if not group.is_default})
         if done != state:

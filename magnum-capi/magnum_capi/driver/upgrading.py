@@ -78,7 +78,10 @@ class Upgrade:
         except failures.ClusterGone as e:
             # For any other error Magnum would save UPDATE_FAILED.
             raise failures.NotViable(failures.owner_message(e)) from None
-        except errors.MagnumCapiError as e:
+        except Exception as e:
+            if not isinstance(e, errors.MagnumCapiError):
+                LOG.exception('Cluster %s: unexpected error',
+                              self._cluster.uuid)
             raise failures.NotViable(
                 f'it cannot be checked now: {failures.owner_message(e)}'
             ) from None
@@ -88,31 +91,41 @@ class Upgrade:
         batch = self._viable_batch()
         reconciler.stop_if_deleting()
         rows = reconciler.rows()
-        state = reconciler.vault.state()
+        state = reconciler.state(rows)
         self._kept = reconciler.kept(state)
         self._refuse(rows, state)
         held = self._held(rows, state)
         images = {group.uuid: group.image_id for group in rows.groups}
-        followers = self._move(rows, state)
+        followers = self._move_groups(rows, state)
         try:
             plan = self._planned(rows, state, held, batch, followers)
             state = reconciler.ownership.replace_refused(state)
             self._refuse_late()
             if reconciler.is_deleting():
                 raise failures.ClusterGone('The cluster is being deleted')
-        except Exception as e:
-            # Magnum saves this row after other errors.
-            self._store.reload(self._cluster)
-            if not isinstance(e, errors.MagnumCapiError):
-                raise
+        except errors.MagnumCapiError as e:
             raise failures.NotViable(failures.owner_message(e)) from None
         former = (state_module.Former(self._kept, images, state.held)
                   if self._kept else None)
-        reconciler.record(plan, dataclasses.replace(
+        state = reconciler.record(plan, dataclasses.replace(
             state_module.begun(state, 'UPDATE', self._runtime.now()),
             batch=batch, held=held, kept=plan.kept, former=former))
-        for row in (*rows.groups, self._cluster):
+        self._save(rows)
+        if former and former.kept.template == self._template.uuid:
+            # Its rows would not show it.
+            reconciler.vault.write_state(dataclasses.replace(
+                state, former=dataclasses.replace(former, in_rows=True)))
+
+    def _save(self, rows: rows_module.Rows) -> None:
+        """Save the rows; that of the cluster last, see Reconciler.state."""
+        cluster = self._cluster
+        for row in rows.groups:
             self._store.save(row)
+        # Not before all is checked: others save this object, too.
+        cluster.cluster_template_id = self._template.uuid
+        cluster.status = 'UPDATE_IN_PROGRESS'
+        cluster.status_reason = None
+        self._store.save(cluster)
         # Otherwise Magnum would save this later, when it may be wrong.
         self._group.status = 'UPDATE_IN_PROGRESS'
         self._store.save(self._group)
@@ -197,8 +210,8 @@ class Upgrade:
                     reconciler.naming.machine_deployment(group.uuid)
                 ) in replaced and not group.held}).plan()
 
-    def _move(self, rows: rows_module.Rows,
-              state: state_module.State) -> set[str]:
+    def _move_groups(self, rows: rows_module.Rows,
+                     state: state_module.State) -> set[str]:
         """Change rows without saving; returns uuids of upgraded groups."""
         followers: set[str] = set()
         live = rows.live(state.applied)
@@ -210,9 +223,6 @@ class Upgrade:
                 group.status = 'UPDATE_IN_PROGRESS'
                 group.status_reason = None
                 followers.add(group.uuid)
-        self._cluster.cluster_template_id = self._template.uuid
-        self._cluster.status = 'UPDATE_IN_PROGRESS'
-        self._cluster.status_reason = None
         return followers
 
     def _follows(self, group: typing.Any, rows: rows_module.Rows) -> bool:
@@ -233,31 +243,6 @@ class Upgrade:
                  if self._follows(group, rows)}
         return {uuid: known[name] for uuid, name in names.items()
                 if name in known}
-
-
-def undo(reconciler: reconcile.Reconciler, rows: rows_module.Rows,
-         state: state_module.State) -> state_module.State:
-    """Undo an upgrade that Helm has refused.
-
-    Once Helm has accepted one, nothing is undone: Cluster API continues, and
-    a control plane cannot be downgraded.
-
-    :param rows: the present ones, which are changed and saved.
-    :param state: with ``former``.
-    :returns: as written to the Secret.
-    """
-    former = state.former
-    assert former
-    state = dataclasses.replace(
-        state, kept=former.kept, held=former.held, batch=None, former=None)
-    reconciler.lock.check()
-    for group in rows.groups:
-        group.image_id = former.images.get(group.uuid, group.image_id)
-        reconciler.store.save(group)
-    # The template changes back when the node groups match it.
-    rows.cluster.cluster_template_id = former.kept.template
-    reconciler.store.save(rows.cluster)
-    return reconciler.vault.write_state(state)
 
 
 def _template(store: 'store_module.Store', row: typing.Any) -> rules.Template:

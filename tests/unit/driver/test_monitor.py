@@ -217,11 +217,11 @@ class MonitorTest(Base):
         self.polled(40)
         self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
         self.assertEqual('CREATE_COMPLETE', self.polled(40))
-        self.w.store.node_groups[small_world.WORKERS][
-            'status'] = 'UPDATE_COMPLETE'
+        asked = dict(self.w.store.node_groups[small_world.WORKERS])
+        self.w.store.node_groups[small_world.WORKERS].update(
+            status='UPDATE_COMPLETE', node_count=self.count())
         self.polled(40)
-        self.w.store.node_groups[small_world.WORKERS][
-            'status'] = 'UPDATE_IN_PROGRESS'
+        self.w.store.node_groups[small_world.WORKERS].update(asked)
         self.assertEqual('CREATE_COMPLETE', self.polled(40))
 
     def test_resize_that_waits_for_the_lock_is_not_lost(self):

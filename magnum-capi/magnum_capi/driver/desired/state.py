@@ -96,6 +96,8 @@ class Former:
     :param kept: chart and values.
     :param images: image ids in rows of node groups, by uuid.
     :param held: see State.
+    :param in_rows: whether Magnum's rows have the upgrade. Only recorded of
+        one to the present template; the row of any other names its template.
     """
 
     kept: kept_module.Kept
@@ -103,6 +105,7 @@ class Former:
         default_factory=dict)
     held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
+    in_rows: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,7 +283,9 @@ def _held(found: typing.Mapping[str, typing.Any]
 def _former(found: typing.Mapping[str, typing.Any] | None) -> Former | None:
     kept = kept_module.load(found['kept']) if found else None
     return None if not (found and kept) else Former(
-        kept, dict(found['images']), _held(found))
+        kept, dict(found['images']), _held(found),
+        # Earlier releases did not record this.
+        found.get('in_rows', True))
 
 
 def _adopted(found: typing.Mapping[str, typing.Any] | None

@@ -40,6 +40,7 @@ class Disturbance:
     kind: str
     after: int
     times: int
+    text: str = ''
 
 
 @dataclasses.dataclass
@@ -204,7 +205,7 @@ class Model(stateful.RuleBasedStateMachine):
         if disturbance is not None:
             faults.append(doors.Fault(
                 disturbance.door, disturbance.kind, disturbance.after,
-                disturbance.times))
+                disturbance.times, text=disturbance.text))
         before = list(faults)
         try:
             yield

@@ -45,8 +45,8 @@ class UpgradeTest(base.TestCase):
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
-    def test_what_nobody_expects_leaves_the_row_as_it_was(self):
-        # Magnum saves the row of its caller after any error.
+    def test_unexpected_error_is_a_refusal(self):
+        # After any other error Magnum saves UPDATE_FAILED with its text.
         self.created()
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.configure(chart=charts.Chart(str(folder)))
@@ -54,11 +54,12 @@ class UpgradeTest(base.TestCase):
             'pathlib.Path.rglob', side_effect=PermissionError))
         row = self.w.store.row()
 
-        self.assertRaises(PermissionError, upgrading.Upgrade(
+        e = self.assertRaises(failures.NotViable, upgrading.Upgrade(
             self.w.runtime, self.w.store, row,
             self.w.store.template(small_world.NEWER),
             self.w.store.row(small_world.WORKERS)).run)
-        row.status = 'UPDATE_FAILED'
+        self.assertIn('see the log of magnum-conductor', str(e))
+        self.assertIn('PermissionError', self.logger.output)
         self.w.store.save(row)
 
         self.assertEqual(small_world.TEMPLATE,
@@ -211,7 +212,7 @@ class UpgradeTest(base.TestCase):
         def fail(row):
             raise RuntimeError('no database')
         self.w.store.save = fail
-        self.assertRaises(RuntimeError, self.request_upgrade)
+        self.assertRaises(failures.NotViable, self.request_upgrade)
         self.w.store.save = save
         self.resize(5)
         self.check_status(4)
