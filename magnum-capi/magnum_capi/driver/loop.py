@@ -30,6 +30,7 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deletion
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import goal
@@ -415,7 +416,29 @@ class Loop:
         return (is_given_up(rows, state) or waited
                 or is_hidden(rows, state)
                 or is_refused_rotation(rows.cluster)
+                or self._is_rotating(state)
                 or bool(corrections(rows, state, snapshot)))
+
+    def _is_rotating(self, state: state_module.State) -> bool:
+        """Whether an old application credential waits to be removed.
+
+        The operation did not wait: addons had not taken up the new one for
+        credential_bound, or Keystone refused to delete the old one.
+        """
+        used = credentials.in_use(state.record)
+        return (len(state.record) > 1 and used == state.record[-1]
+                and not used.outgoing and self._runtime.clock.monotonic()
+                >= self._memory.settles_at)
+
+    def _settle(self, state: state_module.State,
+                snapshot: snapshot_module.Snapshot) -> None:
+        self._memory.settles_at = (
+            self._runtime.clock.monotonic() + memory_module.UNCHANGED)
+        try:
+            self._reconciler.ownership.settle(state, snapshot.addons)
+        except services.CloudError as e:
+            LOG.warning('Cluster %s: the rotation of its application '
+                        'credential: %s', self._cluster.uuid, e)
 
     def _has_waited(self, rows: rows_module.Rows,
                     state: state_module.State) -> bool:
@@ -460,6 +483,8 @@ class Loop:
             # The reason stays readable for the owner.
             cluster.status = 'UPDATE_COMPLETE'
             self._store.save(cluster)
+        elif self._is_rotating(state):
+            self._settle(state, snapshot)
         for group, fields in corrections(rows, state, snapshot):
             LOG.info('Cluster %s: node group %s is corrected: %s',
                      cluster.uuid, group.name, ', '.join(fields))

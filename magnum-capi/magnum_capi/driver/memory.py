@@ -47,6 +47,8 @@ class Memory:
         the management cluster.
     :param waiting: the request of a resize that has not begun, and since when
         it is unchanged, monotonic time in seconds.
+    :param settles_at: monotonic time in seconds before which a rotation that
+        outlived its operation is not tried again.
     :param credential: id of the application credential, Keystone's answer
         about it, and the monotonic time in seconds until which that counts.
     """
@@ -62,6 +64,7 @@ class Memory:
     written: tuple[datetime.datetime | None,
                    datetime.datetime | None] = (None, None)
     waiting: tuple[str, float] | None = None
+    settles_at: float = 0.0
     credential: tuple[str | None, str, float] | None = None
 
     def is_due(self, cluster: kinds.Object | None,

@@ -4,6 +4,8 @@
 import dataclasses
 import socket
 
+from openstack import exceptions as sdk_exceptions
+
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import state as state_module
@@ -210,6 +212,21 @@ class MonitorTest(Base):
                 self.check_status(3)
                 self.assertEqual((wanted, 'UPDATE_COMPLETE'), (
                     self.count(), self.w.cluster.status))
+
+    def test_rotation_that_outlives_its_operation_is_finished(self):
+        self.created()
+        self.operations().rotate('u1')
+        self.w.later(seconds=61)
+        self.w.cloud.fault = sdk_exceptions.ForbiddenException(
+            'no', http_status=403)
+        self.check_status(3)
+        self.assertEqual('UPDATE_COMPLETE', self.polled(0))
+        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
+        self.w.cloud.fault = None
+        self.polled(memory.UNCHANGED - 1)
+        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
+        self.polled(1)
+        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
 
     def test_resize_that_moves_is_not_lost(self):
         self.lost_resize()
