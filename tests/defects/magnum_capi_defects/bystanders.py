@@ -5,6 +5,9 @@
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'has changed what it does not name.*node_count of node group '
+              'default-worker')
 class OthersResized(taps.Tapped):
     """A resize resizes all groups of workers."""
 
@@ -19,6 +22,9 @@ class OthersResized(taps.Tapped):
                                nodes_to_remove, nodegroup)
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'has changed what it does not name.*MachineDeployment .'
+              '*strategy')
 class OthersStrategyLost(taps.Tapped):
     """A resize gives all groups of workers another rollout strategy."""
 
@@ -31,6 +37,8 @@ class OthersStrategyLost(taps.Tapped):
         return values
 
 
+@taps.seen_by('CompleteTest.test_upgrade',
+              'Magnum shows v.* although nodes are older')
 class VersionShownEarly(taps.Tapped):
     """An upgrade shows the new version before any node has it."""
 
@@ -42,6 +50,8 @@ class VersionShownEarly(taps.Tapped):
         cluster.save()
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'the spec of KubeadmControlPlane .* has changed: remediation')
 class ControlPlaneTouched(taps.Tapped):
     """A new node group changes how the control plane is healed."""
 
@@ -51,8 +61,11 @@ class ControlPlaneTouched(taps.Tapped):
         return values
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'nothing of the deleted node group more to be left in the cloud.'
+              '*server group')
 class GroupLeavesServerGroup(taps.Tapped):
-    """A node group leaves something in the cloud when it is deleted."""
+    """A node group that is deleted leaves a server group."""
 
     def create_nodegroup(self, context, cluster, nodegroup):
         super().create_nodegroup(context, cluster, nodegroup)
@@ -64,14 +77,22 @@ class GroupLeavesServerGroup(taps.Tapped):
             name=name, policies=['anti-affinity'])
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'nothing of the deleted node group more to be left in the cloud.'
+              '*application credential')
 class GroupLeavesCredential(GroupLeavesServerGroup):
+    """A node group that is deleted leaves an application credential."""
 
     def leave(self, cloud, name, cluster):
         cloud.identity.create_application_credential(
             cluster.user_id, name)
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              'nothing of the deleted node group more to be left in the cloud.'
+              '*volume')
 class GroupLeavesVolume(GroupLeavesServerGroup):
+    """A node group that is deleted leaves a volume."""
 
     def leave(self, cloud, name, cluster):
         cloud.block_storage.create_volume(name=name, size=1)

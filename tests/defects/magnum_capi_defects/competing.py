@@ -5,6 +5,8 @@
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('LabelsTest.test_each_has_its_effect',
+              'etcd_volume_size: .*3.* and not')
 class EtcdForAll(taps.Tapped):
     """The volume for etcd is made for workers, too."""
 
@@ -16,6 +18,8 @@ class EtcdForAll(taps.Tapped):
         return values
 
 
+@taps.seen_by('LabelsTest.test_each_has_its_effect',
+              'boot_volume_size: .None. and not .12')
 class BootVolumeOfMasters(taps.Tapped):
     """boot_volume_size only counts for the control plane."""
 
@@ -26,6 +30,8 @@ class BootVolumeOfMasters(taps.Tapped):
         return values
 
 
+@taps.seen_by('LabelsTest.test_bounds_of_a_node_group_count_before_labels',
+              "'1', '6'.*'1', '6'")
 class BoundsOfLabels(taps.Tapped):
     """The labels count before the bounds of a node group."""
 
@@ -38,6 +44,8 @@ class BoundsOfLabels(taps.Tapped):
         return values
 
 
+@taps.seen_by('LabelsTest.test_each_has_its_effect',
+              'master_lb_floating_ip_enabled: True and not False')
 class AttributeBeforeLabel(taps.Tapped):
     """floating_ip_enabled counts before master_lb_floating_ip_enabled."""
 

@@ -14,6 +14,8 @@ from cryptography.x509 import oid
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'to be created.*CREATE_IN_PROGRESS')
 class NeverCompletes(taps.Tapped):
     """Clusters stay in CREATE_IN_PROGRESS forever."""
 
@@ -22,14 +24,19 @@ class NeverCompletes(taps.Tapped):
             row.status = 'CREATE_IN_PROGRESS'
 
 
+@taps.seen_by('OwnLabelsTest.test_create_and_delete',
+              'to settle.*CREATE_IN_PROGRESS')
 class LabelsExpected(NeverCompletes):
-    """The same, but only without the labels of the cluster template."""
+    """Clusters without the labels of their template are never complete."""
 
     def saves(self, method, cluster, row):
         if row.labels != cluster.cluster_template.labels:
             super().saves(method, cluster, row)
 
 
+@taps.seen_by('CompleteTest.test_create',
+              'It is CREATE_COMPLETE with 1 control plane nodes and 1 '
+              'workers, but')
 class CompletesEarly(taps.Tapped):
     """A cluster is complete as soon as it has a control plane."""
 
@@ -57,6 +64,9 @@ class _Early(taps.Tapped):
             taps.end(cluster)
 
 
+@taps.seen_by('CompleteTest.test_resize',
+              'It is UPDATE_COMPLETE with 1 control plane nodes and 2 '
+              'workers, but')
 class ResizesEarly(_Early):
     """A resize is complete as soon as it is requested."""
 
@@ -65,6 +75,7 @@ class ResizesEarly(_Early):
         self.soon(cluster)
 
 
+@taps.seen_by('CompleteTest.test_upgrade', 'It is UPDATE_COMPLETE with|v1.34')
 class UpgradesEarly(_Early):
     """An upgrade is complete as soon as it is requested."""
 
@@ -73,6 +84,9 @@ class UpgradesEarly(_Early):
         self.soon(cluster)
 
 
+@taps.seen_by('LateGroupTest.test_an_update_takes_as_long_as_it_needs',
+              'It is UPDATE_COMPLETE with 1 control plane nodes and 2 '
+              'workers, but', build_timeout='180')
 class GroupsEarly(_Early):
     """A new node group is complete as soon as it is requested."""
 
@@ -81,6 +95,8 @@ class GroupsEarly(_Early):
         self.soon(cluster)
 
 
+@taps.seen_by('WorkersTest.test_a_resize_waits_for_the_drain',
+              'is UPDATE_COMPLETE already')
 class DrainUnawaited(taps.Tapped):
     """A resize is complete while the removed nodes are still there."""
 
@@ -92,6 +108,8 @@ class DrainUnawaited(taps.Tapped):
             taps.end(cluster)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              r"didn't match: .\^https://")
 class NoAddress(taps.Tapped):
     """Magnum never learns where the API of a cluster is."""
 
@@ -100,6 +118,8 @@ class NoAddress(taps.Tapped):
             row.api_address = None
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              r"didn't match: .\^v")
 class NoVersion(taps.Tapped):
     """Magnum never learns which Kubernetes a cluster has."""
 
@@ -108,8 +128,10 @@ class NoVersion(taps.Tapped):
             row.coe_version = None
 
 
+@taps.seen_by('FailureTest.test_workers_of_a_new_cluster',
+              'CREATE_FAILED.*CREATE_COMPLETE')
 class FailureHidden(taps.Tapped):
-    """A failure is reported as complete."""
+    """A cluster whose machines cannot be built is complete."""
 
     def saves(self, method, cluster, row):
         operation, _, state = (row.status or '').partition('_')
@@ -118,6 +140,7 @@ class FailureHidden(taps.Tapped):
             row.status_reason = None
 
 
+@taps.seen_by('FailureTest.test_workers_of_a_new_cluster', 'None is not true')
 class FailureUnexplained(taps.Tapped):
     """A failure is reported without a reason."""
 
@@ -126,6 +149,8 @@ class FailureUnexplained(taps.Tapped):
             row.status_reason = None
 
 
+@taps.seen_by('FailureTest.test_a_new_node_group',
+              'UPDATE_FAILED.*UPDATE_COMPLETE')
 class GroupFailurePasses(taps.Tapped):
     """A node group fails, and its cluster is complete."""
 
@@ -135,6 +160,7 @@ class GroupFailurePasses(taps.Tapped):
             row.status_reason = None
 
 
+@taps.seen_by('FailureTest.test_workers_that_never_come', 'to settle')
 class TimeoutIgnored(taps.Tapped):
     """The create_timeout has no effect."""
 
@@ -146,6 +172,8 @@ class TimeoutIgnored(taps.Tapped):
         super().create_cluster(context, cluster, 0)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'certificate')
 class WrongAuthority(taps.Tapped):
     """Clusters get a certificate authority of their own, not Magnum's."""
 
@@ -186,6 +214,8 @@ def _authority(uuid):
     return _made[uuid]
 
 
+@taps.seen_by('CloudQuotasTest.test_servers_are_named', 'to mention a quota',
+              infrastructure='openstack', build_timeout='180')
 class QuotaUntold(taps.Tapped):
     """No reason says what a cluster waits for."""
 
@@ -197,6 +227,9 @@ class QuotaUntold(taps.Tapped):
         """Nothing: there are no reasons of its health either."""
 
 
+@taps.seen_by('CloudQuotasTest.test_networks',
+              'to be complete after all.*CREATE_FAILED',
+              infrastructure='openstack', build_timeout='180')
 class QuotaFinal(taps.Tapped):
     """A quota without room is the end of a creation."""
 
@@ -216,6 +249,8 @@ class QuotaFinal(taps.Tapped):
         return super().get_monitor(context, cluster)
 
 
+@taps.seen_by('HardNamesTest.test_cluster',
+              'to be created.*CREATE_IN_PROGRESS')
 class HardNameLost(taps.Tapped):
     """Clusters are looked up by a name that the chart does not give them.
 

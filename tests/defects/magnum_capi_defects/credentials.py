@@ -15,6 +15,8 @@ LOG = logging.getLogger(__name__)
 _PROXY = '/etc/systemd/system/containerd.service.d/proxy.conf'
 
 
+@taps.seen_by('SharedClusterTest.test_rotate_credential',
+              'as many application credentials as before')
 class RotationIgnored(taps.Tapped):
     """A rotation of the credential is accepted, and nothing happens."""
 
@@ -22,6 +24,8 @@ class RotationIgnored(taps.Tapped):
         """Nothing."""
 
 
+@taps.seen_by('RotateAuthorityTest.test_the_cluster_can_be_used_afterwards',
+              'certificate')
 class AuthorityHalfRotated(taps.Tapped):
     """A refused rotation leaves Magnum with another authority."""
 
@@ -56,6 +60,9 @@ class _Created(taps.Tapped):
             self.made(cluster, answer.json['application_credential'])
 
 
+@taps.seen_by('StrangersTest.'
+              'test_the_credential_of_an_admins_cluster_is_none_of_an_admin',
+              'admin')
 class AllRoles(_Created):
     """Clusters may do in the cloud whatever their owner may."""
 
@@ -64,6 +71,9 @@ class AllRoles(_Created):
         credential.pop('roles', None)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'to be created.*(403|orbidden|not allowed|disallowed)',
+              infrastructure='openstack')
 class ReaderOnly(_Created):
     """Clusters may only read in the cloud."""
 
@@ -71,6 +81,9 @@ class ReaderOnly(_Created):
         credential['roles'] = [{'name': 'reader'}]
 
 
+@taps.seen_by('StrangersTest.'
+              'test_the_credential_of_an_admins_cluster_is_none_of_an_admin',
+              'True is not false')
 class Unrestricted(_Created):
     """The credential of a cluster can make others."""
 
@@ -78,6 +91,8 @@ class Unrestricted(_Created):
         credential['unrestricted'] = True
 
 
+@taps.seen_by('SecretsTest.test_logs_are_without_them',
+              'clouds.yaml of Secret')
 class SecretLogged(_Created):
     """The log contains the application credential of every cluster."""
 
@@ -86,6 +101,8 @@ class SecretLogged(_Created):
                  credential)
 
 
+@taps.seen_by('SecretsTest.test_magnum_answers_without_them',
+              'clouds.yaml of Secret')
 class SecretTold(_Created):
     """status_reason contains the application credential of a cluster."""
 
@@ -99,6 +116,8 @@ class SecretTold(_Created):
             row.status_reason = self._told.get(row.uuid)
 
 
+@taps.seen_by('SharedClusterTest.test_rotate_credential',
+              'as many application credentials as before')
 class OldCredentialKept(taps.Tapped):
     """A rotation adds a credential, and takes none away."""
 
@@ -108,6 +127,8 @@ class OldCredentialKept(taps.Tapped):
             context.user_id, f'magnum-{cluster.uuid}-old')
 
 
+@taps.seen_by('MembersTest.test_a_resize_by_another_member_cures_it',
+              'to be HEALTHY.*UNHEALTHY|credential')
 class RefusedCredentialKept(taps.Tapped):
     """A resize takes a credential for valid that Keystone refuses."""
 
@@ -126,6 +147,7 @@ class RefusedCredentialKept(taps.Tapped):
         return answer
 
 
+@taps.seen_by('ProxyTest.test_password_is_in_secrets_only', 'KubeadmConfig')
 class ProxyPasswordTold(taps.Tapped):
     """Passwords of proxies are values of the chart."""
 
@@ -142,6 +164,9 @@ class ProxyPasswordTold(taps.Tapped):
         return values
 
 
+@taps.seen_by('CompleteTest.test_rotation_does_not_end_a_resize',
+              'It is UPDATE_COMPLETE with 1 control plane nodes and 2 '
+              'workers, but')
 class RotationEndsResize(taps.Tapped):
     """A rotation of the credential ends what is in progress."""
 
@@ -152,6 +177,8 @@ class RotationEndsResize(taps.Tapped):
             row.save()
 
 
+@taps.seen_by('StrangersTest.test_have_namespaces_of_their_own',
+              'magnum-together')
 class ProjectsTogether(taps.Tapped):
     """Secrets of all projects are in one namespace."""
 
@@ -172,6 +199,7 @@ class ProjectsTogether(taps.Tapped):
         super().delete_cluster(context, cluster)
 
 
+@taps.seen_by('AuthoritiesTest.test_each_is_another', "'ca', 'etcd', 'proxy'")
 class OneAuthority(taps.Tapped):
     """etcd and the front proxy trust the authority of the API."""
 
@@ -182,6 +210,8 @@ class OneAuthority(taps.Tapped):
         super().create_cluster(context, cluster, cluster_create_timeout)
 
 
+@taps.seen_by('StrangersTest.test_a_certificate_opens_its_own_cluster_only',
+              'BEGIN CERTIFICATE')
 class OneAuthorityForAll(taps.Tapped):
     """All clusters have the authority of the first one."""
 

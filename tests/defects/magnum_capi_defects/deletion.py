@@ -11,6 +11,7 @@ from magnum_capi_defects import taps
 LONGER = 70
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete', '!=')
 class CredentialLeft(taps.Tapped):
     """The application credential outlives its cluster."""
 
@@ -20,6 +21,8 @@ class CredentialLeft(taps.Tapped):
             return doors.Answer(204, b'')
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'nothing to be left of cluster.*Secret')
 class SecretsLeft(taps.Tapped):
     """The Secrets of a cluster outlive it in the management cluster."""
 
@@ -29,6 +32,8 @@ class SecretsLeft(taps.Tapped):
             return doors.Answer()
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'to be deleted.*DELETE_IN_PROGRESS', build_timeout='60')
 class DeletesSlowly(taps.Tapped):
     """Magnum learns much later that a cluster is gone."""
 
@@ -41,6 +46,8 @@ class DeletesSlowly(taps.Tapped):
                 row.status = 'DELETE_IN_PROGRESS'
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'nothing to be left of cluster')
 class MachinesLeft(taps.Tapped):
     """A cluster is only deleted in Magnum: its machines keep running."""
 
@@ -54,6 +61,7 @@ class MachinesLeft(taps.Tapped):
         super().update_cluster_status(context, cluster, use_admin_ctx)
 
 
+@taps.seen_by('DeleteDuringCreateTest.test_nothing_is_left', 'to be deleted')
 class DeletionLost(taps.Tapped):
     """A deletion during the creation never ends; a second one does."""
 
@@ -71,6 +79,8 @@ class DeletionLost(taps.Tapped):
             super().update_cluster_status(context, cluster, use_admin_ctx)
 
 
+@taps.seen_by('DeleteDuringCreateTest.test_nothing_is_left',
+              'nothing to be left of cluster')
 class CreationOutlives(taps.Tapped):
     """A deletion during the creation is complete before it has begun."""
 
@@ -89,6 +99,8 @@ class CreationOutlives(taps.Tapped):
         super().update_cluster_status(context, cluster, use_admin_ctx)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'nothing to be left of cluster.*KubeadmConfigTemplate')
 class TemplatesLeft(taps.Tapped):
     """A template that nobody owns outlives its cluster."""
 

@@ -12,6 +12,8 @@ import yaml
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('FailureTest.test_a_new_node_group',
+              'UPDATE_FAILED.*UPDATE_COMPLETE')
 class GroupFlavorIgnored(taps.Tapped):
     """All node groups have the flavor of the first one."""
 
@@ -36,30 +38,37 @@ class _Without(taps.Tapped):
         return values
 
 
+@taps.seen_by('NodeGroupsTest.test_labels_and_taints', 'True, True.*!= ..$')
 class NodeLabelsLost(_Without):
     """Nodes join without the labels of their node group."""
 
     key = 'nodeLabels'
 
 
+@taps.seen_by('NodeGroupsTest.test_labels_and_taints', 'False, False')
 class NodeTaintsLost(_Without):
     """Nodes join without the taints of their node group."""
 
     key = 'kubeadmConfigSpec'
 
 
+@taps.seen_by('NetworksTest.test_workers_are_on_the_extra_network',
+              'is not true')
 class ExtraNetworkLost(_Without):
     """Nodes are only on the network of their cluster."""
 
     key = 'machineNetworking'
 
 
+@taps.seen_by('RolloutTest.test_as_many_workers_are_away_as_the_batch',
+              '2 != 3')
 class BatchIgnored(_Without):
     """An upgrade replaces one node after the other."""
 
     key = 'rolloutStrategy'
 
 
+@taps.seen_by('ApiServerTest.test_allow_list', '192.0.2.0/24')
 class AllowListLost(taps.Tapped):
     """Everybody may reach the API of a cluster."""
 
@@ -70,6 +79,8 @@ class AllowListLost(taps.Tapped):
         return values
 
 
+@taps.seen_by('ApiServerTest.test_no_floating_ip',
+              'False is not True: disableAPIServerFloatingIP')
 class FloatingIpForced(taps.Tapped):
     """The API of every cluster has a floating IP."""
 
@@ -78,6 +89,7 @@ class FloatingIpForced(taps.Tapped):
         return values
 
 
+@taps.seen_by('NetworksTest.test_internal_network', 'is not true')
 class NetworkIgnored(taps.Tapped):
     """Every cluster gets a network of its own, whichever is named."""
 
@@ -87,6 +99,8 @@ class NetworkIgnored(taps.Tapped):
         return values
 
 
+@taps.seen_by('NamesTest.test_own_network_is_meant',
+              'Several networks are called')
 class OthersNetworksSeen(taps.Tapped):
     """Names are looked up with Magnum's rights, in all projects."""
 
@@ -98,6 +112,8 @@ class OthersNetworksSeen(taps.Tapped):
                 admin).keystone().session.get_token()
 
 
+@taps.seen_by('OverlayTest.test_the_allow_list_of_a_user_stays',
+              '192.0.2.0/24')
 class ListsReplaced(taps.Tapped):
     """A list in an overlay replaces what users requested."""
 
@@ -111,6 +127,8 @@ class ListsReplaced(taps.Tapped):
         return values
 
 
+@taps.seen_by('AutoscalingTest.test_bounds_follow_the_node_group',
+              'to be the most that the autoscaler may make')
 class BoundsFrozen(taps.Tapped):
     """The autoscaler only gets the first bounds, not later ones."""
 
@@ -126,6 +144,8 @@ class BoundsFrozen(taps.Tapped):
         return values
 
 
+@taps.seen_by('WorkersTest.test_a_node_that_fails_is_replaced',
+              'to be taken away')
 class NotRepaired(taps.Tapped):
     """An unhealthy machine is not replaced."""
 

@@ -24,7 +24,11 @@ class Leaving(taps.Tapped):
         raise NotImplementedError
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*port left-',
+              infrastructure='openstack', build_timeout='180')
 class PortLeft(Leaving):
+    """A port outlives its cluster."""
 
     def leave(self, cloud, name):
         network = cloud.network
@@ -32,7 +36,11 @@ class PortLeft(Leaving):
             name=name, network_id=network.create_network(name=name).id)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*load balancer left-',
+              infrastructure='openstack', build_timeout='180')
 class BalancerLeft(Leaving):
+    """A load balancer outlives its cluster."""
 
     def leave(self, cloud, name):
         network = cloud.network
@@ -43,7 +51,11 @@ class BalancerLeft(Leaving):
             name=name, vip_subnet_id=subnet.id)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*floating IP',
+              infrastructure='openstack', build_timeout='180')
 class FloatingIpLeft(Leaving):
+    """A floating IP outlives its cluster."""
 
     def leave(self, cloud, name):
         network = cloud.network
@@ -51,20 +63,32 @@ class FloatingIpLeft(Leaving):
         network.create_ip(floating_network_id=external.id, description=name)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*security group left-',
+              infrastructure='openstack', build_timeout='180')
 class SecurityGroupLeft(Leaving):
+    """A security group outlives its cluster."""
 
     def leave(self, cloud, name):
         cloud.network.create_security_group(name=name)
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*server group left-',
+              infrastructure='openstack', build_timeout='180')
 class ServerGroupLeft(Leaving):
+    """A server group outlives its cluster."""
 
     def leave(self, cloud, name):
         cloud.compute.create_server_group(
             name=name, policies=['anti-affinity'])
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'left behind after the cleanup.*volume left-',
+              infrastructure='openstack', build_timeout='180')
 class VolumeLeft(Leaving):
+    """A volume outlives its cluster."""
 
     def leave(self, cloud, name):
         cloud.block_storage.create_volume(name=name, size=1)

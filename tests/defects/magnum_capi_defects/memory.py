@@ -5,6 +5,8 @@
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('InvalidCredentialTest.test_its_user_was_disabled_for_a_while',
+              'to be HEALTHY.*UNHEALTHY')
 class UnhealthyForGood(taps.Tapped):
     """A cluster that was UNHEALTHY once never is HEALTHY again."""
 

@@ -11,6 +11,9 @@ from magnum_capi_helm import driver as helm_driver
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('ClashTest.test_two_clusters_side_by_side',
+              'Another driver than seeded_.*its stack_id .* is not',
+              clash=True)
 class CreatedByOther(helm_driver.Driver):
     """Everything is served by the other driver."""
 
@@ -18,6 +21,9 @@ class CreatedByOther(helm_driver.Driver):
     provides = ()
 
 
+@taps.seen_by('ClashTest.test_two_clusters_side_by_side',
+              'Another driver than seeded_.*Secret sh.helm.*has no .'
+              '*cluster-uuid', clash=True)
 class ResizedByOther(taps.Tapped):
     """Resizes are served by the other driver."""
 
@@ -25,6 +31,9 @@ class ResizedByOther(taps.Tapped):
         helm_driver.Driver().resize_cluster(*args, **kwargs)
 
 
+@taps.seen_by('ClashTest.test_two_clusters_side_by_side',
+              'Another driver than seeded_.*Secret sh.helm.*has no .'
+              '*cluster-uuid', clash=True)
 class UpgradedByOther(taps.Tapped):
     """Upgrades are served by the other driver."""
 
@@ -32,6 +41,8 @@ class UpgradedByOther(taps.Tapped):
         helm_driver.Driver().upgrade_cluster(*args, **kwargs)
 
 
+@taps.seen_by('ClashTest.test_two_clusters_side_by_side',
+              'Another driver than seeded_.* has deleted cluster', clash=True)
 class DeletedByOther(taps.Tapped):
     """Deletions are served by the other driver."""
 

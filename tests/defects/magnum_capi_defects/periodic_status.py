@@ -7,6 +7,8 @@ import time
 from magnum_capi_defects import taps
 
 
+@taps.seen_by('InvalidCredentialTest.'
+              'test_it_was_deleted_behind_the_drivers_back', 'to be UNHEALTHY')
 class AlwaysHealthy(taps.Tapped):
     """Every cluster is reported as healthy."""
 
@@ -14,6 +16,8 @@ class AlwaysHealthy(taps.Tapped):
         return {'health_status': 'HEALTHY', 'health_status_reason': {}}
 
 
+@taps.seen_by('AutoscalingTest.test_node_count_follows_the_autoscaler',
+              'node_count of')
 class AutoscaledCountFrozen(taps.Tapped):
     """Magnum never learns about changes by the autoscaler."""
 
@@ -21,6 +25,8 @@ class AutoscaledCountFrozen(taps.Tapped):
         return method != taps.POLL
 
 
+@taps.seen_by('ObjectsTest.test_nothing_is_written_when_nothing_happens',
+              'to come to rest|nothing to be written', build_interval='2')
 class Restless(taps.Tapped):
     """Every check of a cluster records its time."""
 
@@ -32,6 +38,8 @@ class Restless(taps.Tapped):
         return data
 
 
+@taps.seen_by('RotateAuthorityTest.'
+              'test_a_refusal_is_no_failure_of_the_cluster', 'UPDATE_FAILED')
 class FailedForGood(taps.Tapped):
     """A cluster that has failed never is complete again by itself."""
 
@@ -45,6 +53,8 @@ class FailedForGood(taps.Tapped):
         return super().get_monitor(context, cluster)
 
 
+@taps.seen_by('WorkersTest.test_a_machine_that_is_deleted_comes_back',
+              'another machine to replace')
 class PausedWhenComplete(taps.Tapped):
     """A cluster that is complete is paused until its next request."""
 
@@ -67,8 +77,10 @@ class PausedWhenComplete(taps.Tapped):
             self.pause(cluster, True)
 
 
+@taps.seen_by('ObjectsTest.test_owner_references_come_back',
+              'Cluster API to repair .*MachineDeployment')
 class GroupsPaused(PausedWhenComplete):
-    """The same of its node groups alone."""
+    """The node groups of a complete cluster are paused."""
 
     def pause(self, cluster, paused):
         for found in taps.of_cluster(cluster, 'machinedeployments'):

@@ -17,6 +17,8 @@ KNOWN = ('auto_healing_enabled', 'auto_scaling_enabled', 'boot_volume_size',
          'octavia_provider')
 
 
+@taps.seen_by('RefusalTest.test_image_without_a_version',
+              'CREATE_COMPLETE although .*image_id')
 class ImageVersionGuessed(taps.Tapped):
     """An image without a version counts as one of some version."""
 
@@ -42,6 +44,8 @@ class _Labels(taps.Tapped):
                       if self.counts(name, text)}
 
 
+@taps.seen_by('RefusalTest.test_malformed_label',
+              'CREATE_COMPLETE although .*auto_healing_enabled')
 class MalformedLabelIgnored(_Labels):
     """A label that is no boolean counts as not set."""
 
@@ -50,6 +54,8 @@ class MalformedLabelIgnored(_Labels):
                 or text.lower() in ('true', 'false'))
 
 
+@taps.seen_by('RefusalTest.test_unknown_label',
+              'CREATE_COMPLETE although .*auto_haeling_enabled')
 class LabelsIgnored(_Labels):
     """Unknown labels are ignored instead of refused."""
 
@@ -57,6 +63,8 @@ class LabelsIgnored(_Labels):
         return name in KNOWN
 
 
+@taps.seen_by('RefusalTest.test_attribute_without_effect',
+              'CREATE_COMPLETE although .*insecure_registry')
 class AttributesIgnored(taps.Tapped):
     """Unsupported attributes are ignored instead of refused."""
 
@@ -67,6 +75,8 @@ class AttributesIgnored(taps.Tapped):
             row.volume_driver = None
 
 
+@taps.seen_by('RefusalTest.test_network_driver',
+              'CREATE_COMPLETE although .*flannel')
 class AnyNetworkDriver(taps.Tapped):
     """A network driver that the chart does not have counts as calico."""
 
@@ -76,6 +86,8 @@ class AnyNetworkDriver(taps.Tapped):
             row.network_driver = 'calico'
 
 
+@taps.seen_by('NoExternalNetworkTest.test_create',
+              'to be created.*external_network_id is missing')
 class ExternalNetworkNeeded(taps.Tapped):
     """A cluster without an external network is refused."""
 
@@ -85,6 +97,7 @@ class ExternalNetworkNeeded(taps.Tapped):
         super().create_cluster(context, cluster, cluster_create_timeout)
 
 
+@taps.seen_by('HardNamesTest.test_node_groups', 'to be created.*CREATE_FAILED')
 class GroupNamesRefused(taps.Tapped):
     """Names of node groups are those of Kubernetes, of three letters."""
 
@@ -95,6 +108,8 @@ class GroupNamesRefused(taps.Tapped):
         super().create_nodegroup(context, cluster, nodegroup)
 
 
+@taps.seen_by('AutoscalingTest.test_no_minimum',
+              'to be created.*CREATE_FAILED')
 class MinimumNeeded(taps.Tapped):
     """A node group without a minimum of nodes is refused."""
 

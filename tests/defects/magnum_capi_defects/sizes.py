@@ -15,6 +15,8 @@ from magnum_capi_defects import taps
 MARK = f'{taps.CAPI}/delete-machine'
 
 
+@taps.seen_by('SharedClusterTest.test_resize_up_and_down',
+              '1 control plane nodes and 3 workers')
 class ResizeIgnored(taps.Ignoring):
     """A resize is complete without any change of nodes."""
 
@@ -22,6 +24,8 @@ class ResizeIgnored(taps.Ignoring):
         self.ignore(cluster)
 
 
+@taps.seen_by('SharedClusterTest.test_update_node_count',
+              '1 control plane nodes and 2 workers')
 class NodeCountIgnored(taps.Ignoring):
     """An update of node_count is complete without any change of nodes."""
 
@@ -29,6 +33,9 @@ class NodeCountIgnored(taps.Ignoring):
         self.ignore(cluster)
 
 
+@taps.seen_by('AutoscalingTest.'
+              'test_a_resize_counts_and_the_autoscaler_goes_on',
+              'to be updated|1 control plane nodes and')
 class AutoscaledResizeIgnored(taps.Ignoring):
     """A resize of an autoscaled node group is complete without effect."""
 
@@ -41,6 +48,8 @@ class AutoscaledResizeIgnored(taps.Ignoring):
                                    node_count, nodes_to_remove, nodegroup)
 
 
+@taps.seen_by('NodeGroupsApartTest.'
+              'test_a_resize_leaves_the_nodes_of_others_alone', 'are gone')
 class WrongGroup(taps.Tapped):
     """Each group of workers has the size that the next one should have."""
 
@@ -54,6 +63,8 @@ class WrongGroup(taps.Tapped):
                 (names.index(row.name) + 1) % len(groups)].node_count
 
 
+@taps.seen_by('ThreeMastersTest.test_create_and_delete',
+              '3 control plane nodes')
 class OneMaster(taps.Tapped):
     """Every cluster has one control plane node."""
 
@@ -62,6 +73,8 @@ class OneMaster(taps.Tapped):
             row.node_count = 1
 
 
+@taps.seen_by('ZeroNodesTest.test_create_grow_and_shrink',
+              '1 control plane nodes and 0 workers')
 class NeverEmpty(taps.Tapped):
     """Every group of workers has at least one node."""
 
@@ -70,6 +83,8 @@ class NeverEmpty(taps.Tapped):
             row.node_count = max(row.node_count, 1)
 
 
+@taps.seen_by('SharedClusterTest.test_resize_removes_the_nodes_that_it_names',
+              'the resize was to remove')
 class NamedNodesIgnored(taps.Tapped):
     """A resize removes any nodes, not those that it names."""
 
@@ -79,6 +94,9 @@ class NamedNodesIgnored(taps.Tapped):
                                (), nodegroup)
 
 
+@taps.seen_by('SharedClusterTest.'
+              'test_a_resize_that_was_refused_takes_no_node_later',
+              'the resize was to remove')
 class MarksKept(taps.Tapped):
     """Nodes named in a refused resize are removed by the next one."""
 
@@ -93,6 +111,8 @@ class MarksKept(taps.Tapped):
                                nodes_to_remove, nodegroup)
 
 
+@taps.seen_by('ResizesTest.test_the_last_of_three_counts',
+              '1 control plane nodes and 2 workers')
 class ResizeLost(taps.Tapped):
     """A resize during another one is accepted, but lost."""
 
@@ -117,6 +137,9 @@ class ResizeLost(taps.Tapped):
             self._busy.pop(row.uuid, None)
 
 
+@taps.seen_by('ResizesTest.test_the_last_of_three_counts',
+              'to be updated.*node group default-worker with 3 nodes|to want .'
+              ' nodes')
 class RowsOverwritten(taps.Tapped):
     """A check saves the sizes that were there when an operation began."""
 
@@ -140,6 +163,8 @@ class RowsOverwritten(taps.Tapped):
             self._began.pop(cluster.uuid, None)
 
 
+@taps.seen_by('SharedClusterTest.test_resize_up_and_down',
+              'node group default-worker with 3 nodes UPDATE_IN_PROGRESS')
 class GroupUnfinished(taps.Tapped):
     """A cluster is complete, but its node group is in progress forever."""
 
@@ -148,6 +173,8 @@ class GroupUnfinished(taps.Tapped):
             row.status = 'UPDATE_IN_PROGRESS'
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete',
+              '1 control plane nodes and 1 workers')
 class GroupKept(taps.Ignoring):
     """A node group is deleted in Magnum, but its nodes stay."""
 
@@ -156,6 +183,7 @@ class GroupKept(taps.Ignoring):
         self.ignore(cluster)
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete', 'to be deleted')
 class GroupRowKept(taps.Tapped):
     """A node group stays in Magnum when its nodes are gone."""
 
@@ -163,6 +191,7 @@ class GroupRowKept(taps.Tapped):
         return False
 
 
+@taps.seen_by('NodeGroupsTest.test_create_resize_delete', 'DELETE_FAILED')
 class GroupDeletionFails(taps.Tapped):
     """Node groups cannot be deleted."""
 
@@ -170,6 +199,7 @@ class GroupDeletionFails(taps.Tapped):
         raise exception.NodeGroupNotFound(nodegroup=nodegroup.uuid)
 
 
+@taps.seen_by('SharedClusterTest.test_update_node_count', 'UPDATE_FAILED')
 class UpdateUnsupported(taps.Tapped):
     """Clusters cannot be updated, only resized."""
 
@@ -178,6 +208,8 @@ class UpdateUnsupported(taps.Tapped):
         raise NotImplementedError('update_cluster')
 
 
+@taps.seen_by('AutoscalingTest.test_a_size_out_of_bounds_is_refused',
+              'resize_cluster.*returned')
 class BoundsForgotten(taps.Tapped):
     """The bounds of a new node group are those of nobody."""
 

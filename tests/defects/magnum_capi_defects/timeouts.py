@@ -42,12 +42,16 @@ class _ByAge(taps.Tapped):
             taps.end(cluster, 'FAILED', 'It took too long')
 
 
+@taps.seen_by('LateGroupTest.test_an_update_takes_as_long_as_it_needs',
+              'UPDATE_COMPLETE.*UPDATE_FAILED', build_timeout='180')
 class UpdatesByAge(_ByAge):
     """The create_timeout of a cluster ends its updates, too."""
 
     operation = 'UPDATE'
 
 
+@taps.seen_by('LateClusterTest.test_a_deletion_takes_as_long_as_it_needs',
+              'it is DELETE_FAILED', build_timeout='180')
 class DeletesByAge(_ByAge):
     """The create_timeout of a cluster ends its deletion, too."""
 
@@ -60,6 +64,9 @@ class DeletesByAge(_ByAge):
         return super().get_monitor(context, cluster)
 
 
+@taps.seen_by('MachineFailsTest.'
+              'test_a_machine_that_fails_late_is_left_to_be_replaced',
+              'UPDATE_COMPLETE.*UPDATE_FAILED', build_timeout='180')
 class FailsAtOnce(_ByAge):
     """The time for self-healing counts from the beginning of an operation."""
 
@@ -78,6 +85,9 @@ def _is_failed(status):
                 or deprecated.get('failureReason'))
 
 
+@taps.seen_by('LateClusterTest.'
+              'test_a_creation_that_failed_is_complete_in_the_end',
+              'to be complete after all.*CREATE_FAILED', build_timeout='180')
 class FailedForEver(taps.Tapped):
     """A failed creation stays failed, even after it recovered."""
 
@@ -92,8 +102,10 @@ class FailedForEver(taps.Tapped):
             row.status = 'CREATE_FAILED'
 
 
+@taps.seen_by('ClusterLifecycleTest.test_create_use_resize_delete',
+              'CREATE_FAILED.*Not finished within')
 class ClockAhead(taps.Tapped):
-    """The periodic status uses another clock than operations."""
+    """The age of a creation is that of a clock two hours ahead."""
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         minutes = cluster.create_timeout

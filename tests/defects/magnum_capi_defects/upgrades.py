@@ -13,6 +13,7 @@ _VERSION = ('kubernetesVersion', 'machineImageId')
 _first = {}
 
 
+@taps.seen_by('UpgradeTest.test_newer_image', 'v1.34.2')
 class VersionKept(taps.Ignoring):
     """An upgrade is complete, but everything has the old version."""
 
@@ -23,6 +24,8 @@ class VersionKept(taps.Ignoring):
         self.ignore(cluster)
 
 
+@taps.seen_by('UpgradeTest.test_newer_image',
+              'all ready with v1.35.0|although nodes are older')
 class WorkersKept(taps.Tapped):
     """An upgrade is complete, but only the control plane is upgraded."""
 
@@ -45,6 +48,8 @@ class WorkersKept(taps.Tapped):
             taps.end(cluster)
 
 
+@taps.seen_by('RememberTest.test_image_with_another_version_later',
+              'v1.34.2.*!=.*v1.35.0', build_timeout='150')
 class MadeAnew(taps.Tapped):
     """A resize applies the present version of the image."""
 
@@ -64,6 +69,7 @@ class MadeAnew(taps.Tapped):
         return values
 
 
+@taps.seen_by('UpgradeTest.test_older_image_is_refused', 'not raised')
 class AnyVersion(taps.Tapped):
     """An upgrade to any version is accepted, even to an older one."""
 
@@ -103,6 +109,7 @@ def _upgrade_all(values, strategy=None):
             group['rolloutStrategy'] = strategy
 
 
+@taps.seen_by('InOrderTest.test_no_group_is_without_a_node', '!=')
 class OnlyNodeAway(taps.Tapped):
     """The only node of a group is removed before a new one exists."""
 
@@ -111,6 +118,8 @@ class OnlyNodeAway(taps.Tapped):
         return values
 
 
+@taps.seen_by('InOrderTest.test_control_plane_first_then_group_by_group',
+              'before .*is .*new')
 class AllAtOnce(taps.Tapped):
     """Control plane and workers change at the same time."""
 
@@ -120,6 +129,8 @@ class AllAtOnce(taps.Tapped):
         return values
 
 
+@taps.seen_by('InOrderTest.test_control_plane_first_then_group_by_group',
+              'at .*same .*time')
 class GroupsAtOnce(taps.Tapped):
     """All node groups are replaced at the same time."""
 
@@ -132,6 +143,9 @@ class GroupsAtOnce(taps.Tapped):
         return values
 
 
+@taps.seen_by('NamelessTest.test_their_clusters_can_be_upgraded',
+              'driver cannot change from nothing',
+              nameless_os_distro='seeded-nameless')
 class NamelessRefused(taps.Tapped):
     """A template without a driver is treated as another driver's."""
 
@@ -150,6 +164,8 @@ class NamelessRefused(taps.Tapped):
             context, cluster, cluster_template, *args, **kwargs)
 
 
+@taps.seen_by('UpgradeTest.test_unusable_image_is_refused',
+              '!=.*cluster_template_id')
 class TemplateKept(taps.Tapped):
     """An upgrade that is refused leaves the cluster with its template."""
 
@@ -164,6 +180,7 @@ class TemplateKept(taps.Tapped):
             raise
 
 
+@taps.seen_by('UpgradeTest.test_newer_image', 'kube_tag|UPDATE_FAILED')
 class TagNeeded(taps.Tapped):
     """An upgrade needs the label kube_tag."""
 
@@ -175,6 +192,8 @@ class TagNeeded(taps.Tapped):
             context, cluster, cluster_template, *args, **kwargs)
 
 
+@taps.seen_by('RolloutTest.test_no_more_workers_are_away_than_the_batch',
+              '2 not less than or equal to')
 class AllAway(taps.Tapped):
     """An upgrade removes all workers of a group before it makes new ones."""
 
@@ -186,6 +205,8 @@ class AllAway(taps.Tapped):
         return values
 
 
+@taps.seen_by('RolloutTest.test_the_control_plane_goes_on', '3 != 2',
+              master_count='3', build_timeout='240')
 class ControlPlaneAway(taps.Tapped):
     """An upgrade removes a node of the control plane before it makes one."""
 
@@ -195,6 +216,8 @@ class ControlPlaneAway(taps.Tapped):
         return values
 
 
+@taps.seen_by('RolloutTest.test_all_machines_are_replaced', 'v1.34.2',
+              build_timeout='150')
 class ReplacedWithOld(taps.Tapped):
     """An upgrade replaces all machines by others of the old version."""
 

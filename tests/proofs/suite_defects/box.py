@@ -15,7 +15,6 @@ from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
-from magnum_capi_tempest.scorecard import suite
 from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.suite_defects import tables
@@ -85,7 +84,7 @@ class Box(boxes.Box):
         found = usable_drivers.description(self.sandbox, driver)
         broken = (*found.unsupported, *found.known_issues) if found else ()
         return tuple(defect for defect in self.defects if not promises.missing(
-            suite.get(defect.id).promise, broken))
+            defect.known.promise, broken))
 
     def try_healthy(self, driver, defects, turn) -> model.Run:
         """Run the tests of defects with a driver that has none.

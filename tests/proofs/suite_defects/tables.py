@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads and checks the table of seeded defects."""
+"""The seeded defects, as their drivers describe themselves."""
 
+import ast
 import dataclasses
-import pathlib
 import re
-import tomllib
 
 from magnum_capi_sandbox import infrastructure as infrastructures
-
-#: Prefix of the names of tests.
-TESTS = 'magnum_capi_tempest.tests'
-
-#: Prefix of the drivers' entry points.
-PREFIX = 'seeded_'
+from magnum_capi_tempest.scorecard import suite
+from tests.defects import magnum_capi_defects as drivers
 
 #: Seconds, options of [magnum_capi]: limits for things that never happen. On
 #: an idle machine, expected results take 10 to 30 s.
@@ -23,16 +18,14 @@ TIMEOUTS = {'build_timeout': 75}
 OWN = 'k8s_capi_v1'
 CLASHES_WITH = 'k8s_capi_helm_v1'
 
-_TABLE = pathlib.Path(__file__).with_name('defects.toml')
-
 
 @dataclasses.dataclass(frozen=True)
 class Defect:
     """A driver with a defect, and the test that finds it.
 
-    :param name: of the driver, without PREFIX.
-    :param does: what the driver does, a few words.
-    :param test: id of unittest, below TESTS.
+    :param name: of the driver, without its prefix.
+    :param does: what the driver does, a sentence.
+    :param test: class and method, as in reports.
     :param says: regular expression for the message of the failure.
     :param options: of [magnum_capi]; they win over TIMEOUTS.
     :param infrastructure: of the sandbox in which it can be seen.
@@ -51,17 +44,22 @@ class Defect:
     @property
     def driver(self):
         """Name of its entry point."""
-        return f'{PREFIX}{self.name}'
+        return f'{drivers.PREFIX}{self.name}'
+
+    @property
+    def known(self) -> suite.Test:
+        """Its test.
+
+        :raises ValueError: there is none.
+        """
+        found, = (test for test in suite.tests()
+                  if test.id.endswith(f'.{self.test}'))
+        return found
 
     @property
     def id(self):
         """Full id of its test."""
-        return f'{TESTS}.{self.test}'
-
-    @property
-    def short(self):
-        """Class and method of its test, as in reports."""
-        return '.'.join(self.test.split('.')[-2:])
+        return f'{suite.PACKAGE}.{self.known.id}'
 
     def all_options(self, patience=1.0):
         """Options of [magnum_capi], texts by name.
@@ -84,22 +82,25 @@ class Defect:
 
 
 def defects() -> tuple[Defect, ...]:
-    """Read the table.
+    """All defects, by name.
 
-    :raises ValueError: a name occurs twice, or ``says`` is not a regular
-        expression.
+    :raises ValueError: ``taps.seen_by`` has something else than literals.
+    :raises re.error: ``says`` is not a regular expression.
     """
-    with open(_TABLE, 'rb') as file:
-        found = tuple(Defect(**item) for item in tomllib.load(file)['defect'])
-    names = [defect.name for defect in found]
-    for defect in found:
-        if names.count(defect.name) > 1:
-            raise ValueError(f'{defect.name} is there more than once')
-        try:
-            re.compile(defect.says)
-        except re.error as e:
-            raise ValueError(f'{defect.name}: says: {e}') from e
-    return found
+    return tuple(sorted((_read(name, node) for name, _, node
+                         in drivers.classes()), key=lambda one: one.name))
+
+
+def _read(name, node):
+    seen_by, = node.decorator_list
+    test, says = map(ast.literal_eval, seen_by.args)
+    re.compile(says)
+    options = {word.arg: ast.literal_eval(word.value)
+               for word in seen_by.keywords}
+    fields = {field: options.pop(field) for field in (
+        'infrastructure', 'clash') if field in options}
+    return Defect(name, ast.get_docstring(node).partition('\n')[0], test, says,
+                  options, **fields)
 
 
 def of(infrastructure) -> tuple[Defect, ...]:

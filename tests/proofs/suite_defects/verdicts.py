@@ -16,7 +16,7 @@ def judge(defect, run) -> tuple[bool, str]:
     :returns: whether the test failed because of the defect; the message of
         the failure, or why the defect was not seen.
     """
-    found = [test for test in run.tests if test.name == defect.short]
+    found = [test for test in run.tests if test.name == defect.test]
     if len(found) != 1:
         return False, '; '.join(
             ('its test did not run', *map(_told, run.tests)))

@@ -2,17 +2,11 @@
 
 """Nothing of the seeded defects is lost, and none is seen by mistake."""
 
-import pathlib
-import tomllib
-
 import testtools
 
 from magnum_capi_tempest.report import model
-from magnum_capi_tempest.scorecard import suite
 from tests.proofs.suite_defects import tables
 from tests.proofs.suite_defects import verdicts
-
-DRIVERS = pathlib.Path(__file__).resolve().parents[2] / 'defects'
 
 
 def ended(name, status=model.PASSED, why=''):
@@ -22,23 +16,18 @@ def ended(name, status=model.PASSED, why=''):
 
 class TableTest(testtools.TestCase):
 
-    def test_every_driver_is_in_the_table_with_a_test_of_a_promise(self):
-        with open(DRIVERS / 'pyproject.toml', 'rb') as file:
-            entries = tomllib.load(file)['project']['entry-points'][
-                'magnum.drivers']
-        # It raises ValueError for names and expressions that are wrong.
+    def test_every_driver_names_a_test_of_a_promise(self):
+        # It raises errors for what cannot be read.
         defects = tables.defects()
 
-        self.assertEqual(sorted(entries),
-                         sorted(defect.driver for defect in defects))
+        self.assertNotEqual((), defects)
         for defect in defects:
-            # It raises LookupError for those that are not.
-            self.assertNotEqual('', suite.get(defect.id).promise, defect.name)
+            self.assertNotEqual('', defect.known.promise, defect.name)
 
 
 class VerdictTest(testtools.TestCase):
 
-    defect = tables.Defect('lost', 'loses it', 'a.T.test', 'it is .* lost')
+    defect = tables.Defect('lost', 'loses it', 'T.test', 'it is .* lost')
 
     def test_a_defect_is_seen_by_its_own_test_and_reason(self):
         for seen, tests in (
