@@ -132,8 +132,7 @@ def memory_limit(physical: int) -> int:
 
     Five clusters at once cost a third more CPU with 700 than with 1500
     (tests/benchmarks/clusters.py). A hundred reached 1500, and garbage
-    collection took a quarter of the CPU, until requests timed out
-    (tests/benchmarks/driver.py).
+    collection took a quarter of the CPU, until requests timed out.
 
     :param physical: MiB that the machine has.
     """

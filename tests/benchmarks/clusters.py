@@ -6,10 +6,11 @@
 
 Prints, for every round, the wall time until all clusters were complete and
 until all were gone, the CPU seconds of the sandbox's programs and their
-memory, and at the end what must not happen: answers with a 5xx, clusters that
-did not get where they should, "database is locked" in a log, and what
-is left of a cluster in the cloud or in its management cluster. The exit code
-is 1 when any of it happened.
+memory, and how many clusters were said to be complete before all of their
+machines ran. At the end it prints what must not happen: answers with a 5xx,
+clusters that did not get where they should, "database is locked" in a log, and
+what is left of a cluster in the cloud or in its management cluster. The exit
+code is 1 when any of it happened.
 """
 
 import argparse
@@ -21,10 +22,16 @@ import time
 from magnum_capi import errors
 from magnum_capi import waiting
 import magnum_capi_sandbox as sandbox
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import leaks
 from tests.functional import cloud
 
 PATIENCE = 300
+
+#: Machines of a cluster, by their kind.
+MASTERS, WORKERS = 1, 2
+
+_MACHINES = '/apis/cluster.x-k8s.io/v1beta1/machines'
 
 
 class Magnum(cloud.Cloud):
@@ -37,8 +44,8 @@ class Magnum(cloud.Cloud):
                   f'{answer.text[:300]}', file=sys.stderr)
         return answer
 
-    def statuses(self):
-        """Cluster id -> status; None when Magnum cannot say right now.
+    def rows(self):
+        """Rows by cluster id; None when Magnum cannot say right now.
 
         Its list is a 400 for the moment in which a cluster has no node
         groups yet ("master_count ... Value: '0'").
@@ -46,23 +53,40 @@ class Magnum(cloud.Cloud):
         answer = self.magnum('GET', 'clusters')
         if answer.status_code != 200:
             return None
-        return {c['uuid']: c['status'] for c in answer.json()['clusters']}
+        return {c['uuid']: c for c in answer.json()['clusters']}
 
 
-def wait(magnum, ids, over):
-    """Wait until ``over(status or None)`` for all; returns the statuses."""
+def wait(magnum, ids, over, see=lambda row: None):
+    """Wait until ``over(status or None)`` for all; returns the statuses.
+
+    :param see: called with each row whose status is another one.
+    """
     last = dict.fromkeys(ids, 'not seen')
 
     def poll():
-        statuses = magnum.statuses()
-        if statuses is not None:
-            last.update({i: statuses.get(i) for i in ids})
-        return statuses is not None and all(map(over, last.values()))
+        rows = magnum.rows()
+        if rows is None:
+            return False
+        for uuid in ids:
+            row = rows.get(uuid)
+            status = row and row['status']
+            if row and status != last[uuid]:
+                see(row)
+            last[uuid] = status
+        return all(map(over, last.values()))
 
     with contextlib.suppress(errors.WaitTimeout):
         waiting.wait_for(poll, done=bool, timeout=PATIENCE,
                          what='all clusters', pace=waiting.Pace(0.5, 1, 0.5))
     return last
+
+
+def running(box, release):
+    """How many machines of a cluster run."""
+    return sum(
+        machine['spec']['clusterName'] == release
+        and machine.get('status', {}).get('phase') == 'Running'
+        for machine in kube.Client(box.layout().kubeconfig).items(_MACHINES))
 
 
 def usage(box):
@@ -80,16 +104,22 @@ def one_round(box, magnum, number, clusters):
     """Create and delete; returns the statuses that should not be."""
     cpu, _ = usage(box)
     begin = time.monotonic()
-    ids = []
+    ids, early = [], []
     for i in range(clusters):
         answer = magnum.magnum('POST', 'clusters', {
             'name': f'bench-{number}-{i}',
-            'cluster_template_id': magnum.template,
-            'keypair': 'demo', 'master_count': 1, 'node_count': 2})
+            'cluster_template_id': magnum.template, 'keypair': 'demo',
+            'master_count': MASTERS, 'node_count': WORKERS})
         if answer.status_code == 202:
             ids.append(answer.json()['uuid'])
+
+    def see(row):
+        if row['status'] == 'CREATE_COMPLETE' and running(
+                box, row['cluster_id']) < MASTERS + WORKERS:
+            early.append(row['uuid'])
+
     made = wait(magnum, ids,
-                lambda s: s and s.endswith(('COMPLETE', 'FAILED')))
+                lambda s: s and s.endswith(('COMPLETE', 'FAILED')), see)
     created = time.monotonic() - begin
     for uuid in ids:
         magnum.magnum('DELETE', f'clusters/{uuid}')
@@ -97,8 +127,8 @@ def one_round(box, magnum, number, clusters):
     gone = wait(magnum, ids, lambda s: s in (None, 'DELETE_FAILED'))
     deleted = time.monotonic() - begin
     cpu, rss = usage(box)[0] - cpu, usage(box)[1]
-    print(f'{number:5} {created:9.1f} {deleted:9.1f} {cpu:7.1f} {rss:8.0f}',
-          flush=True)
+    print(f'{number:5} {created:9.1f} {deleted:9.1f} {cpu:7.1f} {rss:8.0f} '
+          f'{len(early):8}', flush=True)
     return ([s for s in made.values() if s != 'CREATE_COMPLETE']
             + [s for s in gone.values() if s is not None]
             + ['not accepted'] * (clusters - len(ids)))
@@ -115,7 +145,7 @@ def main():
     magnum = Magnum(box, args.driver, timeout=120)
     template = magnum.template
     there, locked = box.snapshot(), refusals(box)
-    print('round created/s deleted/s   CPU s  Memory MiB')
+    print('round created/s deleted/s   CPU s  Memory MiB  early')
     wrong = []
     for number in range(args.rounds):
         wrong += one_round(box, magnum, number, args.clusters)

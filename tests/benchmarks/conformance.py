@@ -12,31 +12,18 @@ Runs whole programs, in turns, so that a noisy machine is as noisy for each:
   cluster, too, and reads the archive once for each.
 
 on the real archives of the tests and on a generated one. CPU time of user and
-system, wall time, the most memory; medians. Then, within this process, what
-the library alone takes with each inflater, what of that is inflating and
-hashing, which no reader can leave out, and a comparison of two runs.
+system, wall time, the most memory; medians.
 """
 
 import argparse
-import contextlib
-import functools
-import gzip
-import hashlib
 import os
 import pathlib
 import statistics
 import sys
 import tempfile
-import time
-from unittest import mock
-import zlib
 
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.conformance import archive
-from magnum_capi_tempest.conformance import compare
-from magnum_capi_tempest.conformance import tar
-from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import toolchain
 from tests.benchmarks import conformance_archives
 
@@ -44,8 +31,6 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 DATA = TOP / 'tests' / 'data' / 'sonobuoy'
 REAL = ('quick-e2e-v1.34.9', 'conformance-parallel-v1.34.9')
 MB = 1 << 20
-#: On the generated archive: CPU seconds, and bytes of memory.
-GOAL_CPU, GOAL_RSS = 1.2, 64 * MB
 OURS, E2E, PLAIN = ('report', 'sonobuoy results -p e2e', 'sonobuoy results')
 
 
@@ -106,59 +91,6 @@ def show(what, found):
               f'{cpu / base[0]:9.2f}{wall / base[1]:9.2f}', flush=True)
 
 
-def libraries(path, rounds):
-    """What reading alone takes, with each inflater; its least, at last."""
-    print(f'\nReading alone{"CPU/s":>25}{"wall/s":>8}   (best of each)')
-    if tar.igzip is gzip:
-        print('  isal is not installed')
-    for name, engine in (
-            ('gzip', mock.patch.multiple(tar, igzip=gzip,
-                                         _Error=zlib.error)),
-            ('isal', contextlib.nullcontext())):
-        with engine:
-            best(f'{name:8}reading', rounds,
-                 functools.partial(archive.read, path))
-            best(f'{name:8}inflating and hashing', rounds,
-                 functools.partial(inflating, path))
-    best('SHA-256', rounds, functools.partial(hashing, path))
-
-
-def best(what, rounds, call):
-    """Print the least CPU time and the least wall time of a call."""
-    cpu, wall = [], []
-    for _ in range(rounds):
-        begin = time.process_time(), time.perf_counter()
-        call()
-        cpu.append(time.process_time() - begin[0])
-        wall.append(time.perf_counter() - begin[1])
-    print(f'  {what:30}{min(cpu):8.2f}{min(wall):8.2f}', flush=True)
-
-
-def inflating(path):
-    """Read the content, and do nothing with it."""
-    archive.checksum(path)
-
-
-def hashing(path):
-    """Compute the digest, and do nothing else."""
-    with open(path, 'rb', buffering=0) as stream:
-        hashlib.file_digest(stream, 'sha256')
-
-
-def comparison(first, second):
-    """Read two runs and compare them."""
-    begin, cpu = time.perf_counter(), time.process_time()
-    runs = [archive.read(path) for path in (first, second)]
-    loaded = time.perf_counter() - begin
-    found = compare.compare(map(verdict.judged, runs))
-    took = time.perf_counter() - begin
-    cpu = time.process_time() - cpu
-    print(f'\nCompare of two runs, {len(runs[0].specs)} specs each: '
-          f'{took:.3f} s, {loaded:.3f} s of it to load them, '
-          f'{cpu:.3f} s CPU; '
-          f'{found.new_failures} new failures')
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__.split('\n', 1)[0])
@@ -175,29 +107,11 @@ def main():
             path = DATA / f'{name}.tar.gz'
             show(f'{name}, {path.stat().st_size / MB:.1f} MB',
                  programs(path, sonobuoy, args.rounds))
-        first, second = folder / 'first.tar.gz', folder / 'second.tar.gz'
-        generate(first, args.megabytes, seed=1, failed=2)
-        generate(second, args.megabytes, seed=2, failed=5)
-        found = programs(first, sonobuoy, args.rounds)
+        path = folder / 'generated.tar.gz'
+        conformance_archives.write(path, args.megabytes * MB)
         show(f'generated, {args.megabytes} MB, '
-             f'{first.stat().st_size / MB:.1f} MB packed', found)
-        libraries(first, args.rounds)
-        comparison(first, second)
-    cpu, _, rss = found[OURS]
-    print(f'\nGoals on the generated archive:\n'
-          f'  CPU {cpu:.2f} s, goal {GOAL_CPU}: '
-          f'{"met" if cpu <= GOAL_CPU else "NOT met"}\n'
-          f'  memory {rss / MB:.0f} MB, goal {GOAL_RSS // MB}: '
-          f'{"met" if rss <= GOAL_RSS else "NOT met"}')
-
-
-def generate(path, megabytes, **kwargs):
-    """Write an archive, in a process of its own for the memory's sake."""
-    processes.run(
-        [sys.executable, conformance_archives.__file__, path,
-         '--megabytes', str(megabytes),
-         *(f'--{key}={value}' for key, value in kwargs.items())],
-        timeout=600)
+             f'{path.stat().st_size / MB:.1f} MB packed',
+             programs(path, sonobuoy, args.rounds))
 
 
 if __name__ == '__main__':

@@ -9,7 +9,6 @@ with times, identifiers and addresses that differ, so that they deflate about
 as real ones do (real archives of this project: 8 to 17 to 1).
 """
 
-import argparse
 import gzip
 import io
 import json
@@ -234,14 +233,3 @@ def write(path, total, level=6, **kwargs):
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(content), 1795253268
             tar.addfile(info, io.BytesIO(content))
-
-
-if __name__ == '__main__':
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('path', type=pathlib.Path)
-    parser.add_argument('--megabytes', type=int, default=350)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--failed', type=int, default=2)
-    given = parser.parse_args()
-    write(given.path, given.megabytes * MB, seed=given.seed,
-          failed=given.failed)

@@ -3,146 +3,75 @@
 
     python -m tests.benchmarks.discovery [--drivers 2 20 200] [--calls 20000]
 
-Registers so many drivers in a temporary distribution, for the Python of the
-sandbox's cloud, which has an unmodified Magnum, and prints what one decision
-costs there: ours, with all the checks, and Magnum's own with the same drivers,
-in turns. Wall time of single calls, in microseconds; CPU time is the mean.
-
-With ``--filter`` it also starts a sandbox with the filter and one without,
-and prints what each takes to create a cluster template.
+Prints microseconds of one decision, the shortest and the median, for each way
+in which it can end. The first two drivers have one type in common, and all of
+them another one.
 """
 
 import argparse
-import contextlib
 import os
-import pathlib
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
+import timeit
 
-from magnum_capi import progress
-import magnum_capi_sandbox as sandbox
-from magnum_capi_sandbox.cloud import environment
-from tests.benchmarks import decisions
-from tests.functional import cloud
+from magnum_capi.discovery import model
+from magnum_capi.discovery import resolve
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-#: Templates before it counts.
-WARM = 5
+#: The operating system that the first two drivers have in common, and the one
+#: that all have.
+CLASH, COMMON = 'clash', 'common'
+#: A name as long as the longest property of an image that anyone sends.
+HOSTILE = 'n' * 4096
 
-
-def decide(args):
-    """The first part, for each number of drivers in a Python of its own."""
-    python = environment.ensure(progress.Progress()) / 'bin' / 'python'
-    print('drivers  path                                     '
-          'min/us    p50/us    p99/us    CPU/us   to ours', flush=True)
-    for drivers in args.drivers:
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder).resolve()
-            decisions.distribution(folder / 'lib', drivers)
-            # stevedore keeps a cache, which would stay behind elsewhere.
-            subprocess.run(
-                [python, decisions.__file__, folder, str(drivers),
-                 str(args.calls)],
-                check=True, env=os.environ | {
-                    'PYTHONPATH': os.pathsep.join(map(str, (
-                        folder / 'lib', ROOT / 'magnum-capi'))),
-                    'PYTHONWARNINGS': 'ignore',
-                    'XDG_CACHE_HOME': str(folder / 'cache')})
+#: Name, driver that the template names, operating system of its image, whether
+#: there is a default driver, and what is decided: a driver or a refusal.
+CASES = (
+    ('the template names it', 'bench_001', 'os1', True, 'bench_001'),
+    ('only one provides the type', None, 'os1', True, 'bench_001'),
+    ('default among two', None, CLASH, True, 'bench_001'),
+    ('ambiguous, two provide it', None, CLASH, False, model.Kind.AMBIGUOUS),
+    ('ambiguous, all provide it', None, COMMON, False, model.Kind.AMBIGUOUS),
+    ('a driver of 4 KiB, refused', HOSTILE, 'os1', True, model.Kind.UNKNOWN),
+    ('a distro of 4 KiB, refused', None, HOSTILE, True,
+     model.Kind.NOT_SUPPORTED),
+)
 
 
-def template_create(args):
-    """The second part: what the filter adds to creating a template.
-
-    One sandbox has the filter, the other has not; requests go to them in
-    turns, so that whatever else this machine does concerns both.
-    """
-    with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(stack.enter_context(
-            tempfile.TemporaryDirectory()))
-        bench = {}
-        for name in ('without', 'with'):
-            box = sandbox.Box(folder / name)
-            box.up(sandbox.Spec(port_base=args.port_base,
-                                discovery_filter=name == 'with'),
-                   progress.Progress())
-            stack.callback(box.down, progress.Silent())
-            bench[name] = Templates(box)
-        for one in bench.values():
-            for _ in range(WARM):
-                one.create()
-            one.begin()
-        for _ in range(args.templates):
-            for one in bench.values():
-                one.create()
-        print('\ntemplate create     min/ms    p50/ms    p99/ms  CPU/ms of '
-              "Magnum's API and conductor")
-        for name, one in bench.items():
-            line(f'{name} the filter', one.times, one.cpu())
-        line('difference, pairs', [
-            one - other for one, other in zip(bench['with'].times,
-                                              bench['without'].times)])
+def catalog(drivers, default):
+    """So many drivers, and maybe a default among them."""
+    return model.Catalog([
+        model.Offer(f'bench_{number:03}', tuple(
+            model.ClusterType('vm', distro, 'kubernetes') for distro in (
+                f'os{number}', COMMON, *[CLASH] * (number < 2))))
+        for number in range(drivers)],
+        model.Policy(default_driver='bench_001' if default else None))
 
 
-class Templates:
-    """Creates and deletes templates in a sandbox, as its user."""
-
-    def __init__(self, box):
-        self._box = box
-        self._user = cloud.Cloud(box)
-        self._body = self._user.template_body()
-        self.begin()
-
-    def begin(self):
-        """From now on it counts."""
-        self.times = []
-        self._cpu = self._used()
-
-    def create(self):
-        """One template, gone again; its creation is timed, in ms."""
-        begin = time.perf_counter()
-        found = self._user.ask('POST', 'clustertemplates', self._body)
-        self.times.append((time.perf_counter() - begin) * 1e3)
-        self._user.ask('DELETE', f'clustertemplates/{found["uuid"]}')
-
-    def cpu(self):
-        """CPU milliseconds of Magnum for a template and its end."""
-        return (self._used() - self._cpu) * 1e3 / len(self.times)
-
-    def _used(self):
-        return sum(s.cpu for s in self._box.status()
-                   if s.name.startswith('magnum'))
-
-
-def p99(times):
-    return statistics.quantiles(times, n=100)[98]
-
-
-def line(name, times, cpu=None):
-    print(f'{name:18}{min(times):9.2f} {statistics.median(times):9.2f} '
-          f'{p99(times):9.2f}' + ('' if cpu is None else f' {cpu:7.1f}'))
+def measure(drivers, calls):
+    """Print a line for each of the cases."""
+    for name, driver, distro, default, expected in CASES:
+        known = catalog(drivers, default)
+        request = model.Request(model.ImageProperties(distro), driver=driver)
+        found = resolve.resolve(request, known)
+        # What is measured must be what the line says.
+        assert expected in (found.driver, found.refusal
+                            and found.refusal.kind), found
+        times = timeit.repeat(lambda: resolve.resolve(request, known),
+                              number=1, repeat=calls)
+        print(f'{drivers:7}  {name:30}{min(times) * 1e6:9.1f} '
+              f'{statistics.median(times) * 1e6:9.1f}', flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split('\n')[0],
-        epilog='"to ours" compares with the slowest of ours, by p50.')
-    parser.add_argument('--drivers', type=int, nargs='*',
-                        default=[2, 20, decisions.GOAL_DRIVERS])
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--drivers', type=int, nargs='+',
+                        default=[2, 20, 200])
     parser.add_argument('--calls', type=int, default=20000)
-    parser.add_argument('--filter', action='store_true')
-    parser.add_argument('--templates', type=int, default=200)
-    parser.add_argument('--port-base', type=int)
     args = parser.parse_args()
     print(f'{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}')
-    if args.drivers:
-        decide(args)
-    if args.filter:
-        template_create(args)
-    return 0
+    print('drivers  decision                         min/us    p50/us')
+    for drivers in args.drivers:
+        measure(drivers, args.calls)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()
