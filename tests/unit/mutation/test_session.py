@@ -4,7 +4,6 @@
 
 import io
 import json
-import pathlib
 
 import fixtures
 import testtools
@@ -14,7 +13,6 @@ from tests.unit.mutation import adding
 
 try:
     from tests.mutation import __main__ as command
-    from tests.mutation import report
     from tests.mutation import running
     from tests.mutation import session
 except ModuleNotFoundError as e:
@@ -85,13 +83,6 @@ class SessionTest(testtools.TestCase):
         self.assertEqual((3, 5), (len(few), len(more)))
         self.assertEqual(set(few), set(few) & set(more))
 
-    def test_what_is_called_equivalent_and_is_not(self):
-        for after, code in (('one - other', 1), ('one ~ other', 0)):
-            with fixtures.MockPatchObject(report, 'equivalents', lambda: {
-                    'rules': [], 'mutants': {adding.FILE: [[
-                        'return one + other', f'return {after}', 'so']]}}):
-                self.assertEqual(code, self.mutation()[0])
-
     def test_a_test_that_fails_without_a_mutant(self):
         with fixtures.MockPatchObject(
                 session.Session, 'alarms', lambda self, tests: ['a test']):
@@ -115,9 +106,3 @@ class SessionTest(testtools.TestCase):
 
         self.assertEqual(0, code)
         self.assertIn(('Sub', 'return one - other'), found)
-
-    def test_the_table_of_equivalents(self):
-        self.assertTrue(report.equivalents())
-        path = pathlib.Path(self.adding.top, 'bad.toml')
-        path.write_text('rules = [["a", " "]]\n[mutants]\n')
-        self.assertRaises(ValueError, report.equivalents, path)
