@@ -96,6 +96,7 @@ class RunningTest(_Base):
         self.useFixture(fixtures.MockPatchObject(
             client, 'put_all', self.only_admission))
         layout = self.up(directory).layout
+        self.assertNotEqual(self.plane.layout.address, layout.address)
         one, other = (
             {crd['metadata']['name']: crd for crd in api.items(client.CRDS)}
             for api in (self.api, kube.Client(layout.kubeconfig)))
@@ -315,13 +316,6 @@ class UpDownTest(_Base):
         self.assertIn(f'(pid {os.getpid()})', str(e))
         self.assertNotIn('\n', str(e))
         self.assert_nothing_left(directory)
-
-    def test_two_at_once(self):
-        one, two = self.folder(), self.folder()
-        for directory in (one, two):
-            self.addCleanup(standalone.down, directory)
-        addresses = {self.up(d).layout.address for d in (one, two)}
-        self.assertEqual(2, len(addresses))
 
 
 class ManifestsTest(_Base):

@@ -48,11 +48,6 @@ class Box(boxes.Box):
         driver_faults.kill([first, *first.children(recursive=True)])
         self.wait_ended(name)
 
-    def helms(self, release):
-        """Processes that a driver has started for a release."""
-        return [p for p in psutil.process_iter(['cmdline'])
-                if release in (p.info['cmdline'] or ())]
-
     def wait_nodes(self, release, count):
         """Wait until that many nodes, and no others, are Ready.
 

@@ -7,7 +7,6 @@ which accepts most of them.
 
 import http.client
 import json
-import re
 import subprocess
 
 from openstack import config
@@ -148,39 +147,6 @@ class DiscoveryFilterTest(testtools.TestCase):
             self.skipTest(missing)
         self.check_behind(servers.ModWsgi)
 
-    def test_the_only_provider_is_stored(self):
-        answer = self.create(SOLE_IMAGE)
-        self.assertEqual((201, SOLE),
-                         (answer.status_code, answer.json()['driver']))
-
-    def test_a_choice_must_be_made(self):
-        answer = self.create()
-        self.assertEqual(400, answer.status_code)
-        [error] = answer.json()['errors']
-        self.assertIn('is ambiguous', error['detail'])
-        self.assertTrue(error['request_id'].startswith('req-'))
-
-    def test_the_client_of_openstack_prints_how_to_choose(self):
-        fields = self.wanted()
-        ended = subprocess.run(
-            [self._openstack(), 'coe', 'cluster', 'template', 'create', 'x',
-             '--coe', fields['coe'], '--image', fields['image_id'],
-             '--external-network', fields['external_network_id'],
-             '--flavor', fields['flavor_id'],
-             '--master-flavor', fields['master_flavor_id']],
-            env={'OS_CLIENT_CONFIG_FILE': str(
-                self.layout.directory / 'clouds.yaml'),
-                'OS_CLOUD': 'sandbox',
-                'HOME': str(self.layout.directory / 'home')},
-            capture_output=True, text=True, timeout=300)
-        self.assertNotEqual(0, ended.returncode)
-        for word in (HELM, '--driver', 'magnum_driver'):
-            self.assertIn(word, ended.stderr)
-
-    def _openstack(self):
-        env = self.box.call('env').out
-        return re.search('^export SANDBOX_OPENSTACK=(.+)$', env, re.M)[1]
-
     def explained(self, *argv):
         """Exit code and JSON of an operator's "discovery explain"."""
         ended = subprocess.run(
@@ -244,23 +210,6 @@ class DiscoveryFilterTest(testtools.TestCase):
                      ['--upgrade', cluster, other]):
             code, told = self.explained(*argv)
             self.assertEqual((0, SOLE), (code, told['Driver']), told)
-
-    def test_an_update_is_checked_and_completed(self):
-        template = self.create(driver=HELM).json()['uuid']
-        path = f'clustertemplates/{template}'
-        for operation in (
-                {'op': 'replace', 'path': '/driver', 'value': OFF},
-                {'op': 'remove', 'path': '/driver'},
-                {'op': 'replace', 'path': '/cluster_distro', 'value': 'x'}):
-            self.assertEqual(
-                400, self.ask('PATCH', path, [operation]).status_code)
-        answer = self.ask('PATCH', path, [
-            {'op': 'remove', 'path': '/driver'},
-            {'op': 'replace', 'path': '/image_id', 'value': SOLE_IMAGE}])
-        self.assertEqual(
-            (200, SOLE, 'arch'),
-            (answer.status_code, answer.json()['driver'],
-             answer.json()['cluster_distro']))
 
     def test_the_last_of_two_equal_keys_counts(self):
         first = json.dumps(self.wanted(driver=HELM))

@@ -111,12 +111,3 @@ class StandInTest(testtools.TestCase):
                          names.get_values_for_type(x509.DNSName))
         self.assertEqual(secret['data']['ca.crt'],
                          hook['webhooks'][0]['clientConfig']['caBundle'])
-
-    def test_unknown_mode(self):
-        program = toolchain.ensure(
-            ['cert-manager'], found=pins.load())['cert-manager']
-        done = subprocess.run([program, 'webhook'], capture_output=True,
-                              text=True, timeout=120)
-
-        self.assertEqual(2, done.returncode)
-        self.assertIn('controller|cainjector', done.stderr)

@@ -196,15 +196,6 @@ class RunningTest(boxes.TestCase):
         self.assertEqual({}, found)
         self.assertEqual(0, self.layout.drivers.stat().st_mode & 0o077)
 
-    def test_magnum_knows_a_driver_by_its_name(self):
-        found = self.template(name='named', driver=CLASHING)
-        self.assertEqual(CLASHING, found['driver'])
-
-    def test_the_filter_refuses_what_is_ambiguous(self):
-        answer = self.create_template(name='ambiguous')
-        self.assertEqual(400, answer.status_code, answer.text)
-        self.assertIn('ambiguous', answer.text)
-
     @boxes.LONG
     def test_set_restarts_magnum_and_clusters_survive(self):
         template = self.template(name='kept', driver=CLASHING)

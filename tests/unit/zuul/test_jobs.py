@@ -109,20 +109,6 @@ class JobsTest(testtools.TestCase):
         super().setUp()
         self.jobs = jobs.jobs()
 
-    def test_names_are_used_once(self):
-        self.assertEqual(len(jobs.bodies('job')), len(self.jobs))
-
-    def test_parents_exist(self):
-        self.assertEqual(set(), {
-            job['parent'] for job in self.jobs.values()}
-            - set(self.jobs) - _recorded('jobs'))
-
-    def test_nodesets_exist(self):
-        nodesets = {n['name'] for n in jobs.bodies('nodeset')}
-
-        self.assertEqual(nodesets, {
-            job['nodeset'] for job in self.jobs.values() if 'nodeset' in job})
-
     def test_playbooks_exist(self):
         named = {book for name in self.jobs
                  for book in jobs.playbooks(name, self.jobs)}
