@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The first examples of two pages, in the sandboxes that README.rst starts."""
+"""The first examples of two pages, in a sandbox of run_sandbox.sh."""
 
 import pathlib
 import re
@@ -8,7 +8,6 @@ import re
 import fixtures
 import testtools
 
-from tests.functional import boxes
 from tests.functional import typed
 from tests.unit.docs import pages
 
@@ -34,8 +33,8 @@ class FirstExamplesTest(testtools.TestCase):
             self.useFixture(fixtures.TempDir(rootdir='/tmp')).path)
         self.shell = self.useFixture(typed.Shell(self.folder))
 
-    def check(self, flags):
-        said = self.shell.run(f'magnum-capi sandbox up {flags}')
+    def test_in_a_sandbox_of_the_script(self):
+        said = self.shell.run(f'magnum-capi sandbox up {OF_SCRIPT}')
         self.addDetail('up', testtools.content.text_content(said))
         for example in examples():
             seen = self.shell.type(example, cwd=self.folder)
@@ -43,10 +42,3 @@ class FirstExamplesTest(testtools.TestCase):
                 self.assertEqual(one.command.code, one.code,
                                  f'{one.command.text}\n{one.output[-3000:]}')
             self.assertEqual(len(example), len(seen))
-
-    @boxes.LONG
-    def test_in_a_sandbox(self):
-        self.check('')
-
-    def test_in_that_of_the_script(self):
-        self.check(OF_SCRIPT)

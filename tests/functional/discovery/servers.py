@@ -2,7 +2,7 @@
 """Magnum's API of a sandbox in the servers that deployments use.
 
 Each is a process with the sandbox's database and configuration, on a port of
-its address: next to the sandbox's own API, or in its place.
+its address next to the sandbox's own API.
 """
 
 import os
@@ -23,14 +23,11 @@ _APACHE = pathlib.Path('/usr/sbin/apache2')
 _SCRIPT = '''
 import sys
 sys.argv = ['magnum-api', *{config!r}]
-{before}
-from magnum.wsgi.api import application
-'''
-#: SQLite has two writers then.
-_SQLITE = '''
+# SQLite has two writers now.
 sys.path.insert(0, {programs!r})
 import sqlite
 sqlite.immediate_transactions()
+from magnum.wsgi.api import application
 '''
 
 _HTTPD = '''
@@ -79,15 +76,13 @@ class Server(fixtures.Fixture):
     :param layout: of the sandbox.
     :param port: to listen on.
     :param filtered: whether the discovery filter is in front.
-    :param sqlite: whether the sandbox uses SQLite.
     """
 
-    def __init__(self, layout, port, filtered=True, sqlite=True):
+    def __init__(self, layout, port, filtered):
         super().__init__()
         self.layout = layout
         self.port = port
         self._filtered = filtered
-        self._sqlite = sqlite
 
     def _setUp(self):
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -101,8 +96,7 @@ class Server(fixtures.Fixture):
             config += ['--config-file', str(unfiltered)]
         self.script = self.folder / 'magnum.wsgi'
         self.script.write_text(_SCRIPT.format(
-            config=config, before=_SQLITE.format(
-                programs=str(services.PROGRAMS)) if self._sqlite else ''))
+            config=config, programs=str(services.PROGRAMS)))
         log = self.folder / 'out'
         with open(log, 'wb') as out:
             process = subprocess.Popen(

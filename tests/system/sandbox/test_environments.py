@@ -92,7 +92,3 @@ class EnvironmentTest(testtools.TestCase):
                         map(str, (TOP, TOP / 'magnum-capi')))})
 
                 self.assertRegex(said, r'(?s)Ran \d{2,} tests.*\nOK')
-
-    def test_what_does_not_fit_is_seen(self):
-        self.assertIn('rich', self.ask(
-            '2025.1', TOP / 'magnum-capi', TOP))

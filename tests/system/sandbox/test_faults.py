@@ -65,13 +65,6 @@ class KilledTest(_Base):
         self.assert_done(box.down())
         self.assert_nothing_left(box)
 
-    @boxes.LONG
-    def test_down_among_the_services(self):
-        box = self.box()
-        self.kill(box, 'keystone ready')
-        self.assert_done(box.down())
-        self.assert_nothing_left(box)
-
     def test_up_starts_anew(self):
         box = self.box()
         self.kill(box, 'kube-apiserver ready')
