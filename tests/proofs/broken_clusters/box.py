@@ -9,7 +9,6 @@ from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest import dockers
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import resources
 from tests.functional import cloud
 from tests import proofs
 from tests.proofs import boxes
@@ -25,8 +24,7 @@ class Box(boxes.Box):
     port_base = 33000
 
     def __init__(self):
-        super().__init__(nodes='docker', install=(
-            str(resources.find('drivers/k8s_capi_v1')),))
+        super().__init__(nodes='docker', install=(boxes.DRIVER,))
 
     def user(self, _cloud=None):
         """A connection of the user, for the conformance run."""

@@ -12,6 +12,7 @@ from magnum_capi.driver.observed import machines
 from magnum_capi import errors
 from magnum_capi import waiting
 from tests.functional import cloud
+from tests.proofs import boxes
 from tests.proofs.driver_faults import case as case_module
 from tests.proofs.driver_faults import leaks
 from tests.proofs.driver_faults import steps
@@ -47,10 +48,7 @@ class Bench:
         self.box = box
         self.cases = []
         self.user = cloud.Cloud(box.sandbox)
-        #: UUIDs of cluster templates by the version of Kubernetes.
-        self.templates = {
-            case_module.OLD: self.user.template,
-            case_module.NEW: self.user.make_template('ubuntu-capi-1.35')}
+        self.templates = boxes.templates(self.user)
         self.search = leaks.Search(box, self.user)
         self.pool = concurrent.futures.ThreadPoolExecutor(16)
 

@@ -18,13 +18,12 @@ from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import services
 from magnum_capi_sandbox import profiles
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import toolchain
 from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies
 
-#: Seconds for programs to end or begin.
+#: Seconds for a program to begin.
 PATIENCE = 60
 
 LEASES = '/apis/coordination.k8s.io/v1/leases'
@@ -39,16 +38,14 @@ class Box(boxes.Box):
     port_base = 31000
 
     def __init__(self):
-        super().__init__(
-            profile=profile(),
-            install=(str(resources.find('drivers/k8s_capi_v1')),))
+        super().__init__(profile=profile(), install=(boxes.DRIVER,))
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
 
     def close(self):
         if self.proxy is not None:
             self.proxy.close()
-        kill(self.helms())
+        boxes.kill(self.helms())
 
     def prepare(self):
         """Make Magnum use the proxy and our link to helm."""
@@ -83,33 +80,19 @@ class Box(boxes.Box):
         """Stop a program, such as keystone, like its operator would."""
         self.sandbox.supervisor.stop(name)
 
-    def kill_conductor(self, name=CONDUCTOR):
-        """Kill the master and the worker of a conductor with SIGKILL.
-
-        Its helm processes are in their own sessions and continue.
-        """
-        pid = self._pids()[name]
-        if not pid:
-            raise errors.MagnumCapiError('It does not run', where=name)
-        first = psutil.Process(pid)
-        victims = [p for p in [first, *first.children(recursive=True)]
-                   if not self._is_helm(p)]
-        # The master first, as it restarts workers.
-        kill(victims)
-        self.wait_ended(name)
-
     def helms(self, release=''):
         """Processes of this sandbox's helm, including its "timeout"."""
         return [p for p in psutil.process_iter()
-                if self._is_helm(p) and release in ' '.join(_argv(p))]
+                if self.spares(p) and release in ' '.join(_argv(p))]
+
+    def spares(self, process):
+        """Whether it is helm, which is in a session of its own."""
+        # The driver gives it a small environment: there is no other mark.
+        return str(self.helm) in _argv(process)
 
     def kill_helms(self, release):
         """Kill the helm of a cluster and its "timeout" with SIGKILL."""
-        kill(self.helms(release))
-
-    def _is_helm(self, process):
-        # The driver gives it a small environment: there is no other mark.
-        return str(self.helm) in _argv(process)
+        boxes.kill(self.helms(release))
 
     def another_conductor(self, name=SECOND, env=None):
         """Start another conductor, with the same configuration and queue.
@@ -137,7 +120,7 @@ class Box(boxes.Box):
                    for lease in self.api.get(LEASES)['items']
                    if lease['metadata']['name'] == release]
         for name in (CONDUCTOR, SECOND):
-            first = psutil.Process(self._pids()[name])
+            first = self.process(name)
             # Host, process, one-time number: magnum_capi/kube/lease.py.
             if any(f'-{p.pid}-' in holder
                    for p in (first, *first.children(recursive=True))):
@@ -160,40 +143,21 @@ class Box(boxes.Box):
             finally:
                 process.kill()
 
-    def _pids(self):
-        return {s.name: s.pid for s in self.sandbox.status()}
-
     def _takes_messages(self, name):
-        pid = self._pids().get(name)
-        if not pid:
-            return False
         broker = (self.layout.address, self.layout.port('rabbitmq'))
         try:
             return any(
                 c.raddr == broker
-                for p in psutil.Process(pid).children(recursive=True)
+                for p in self.process(name).children(recursive=True)
                 for c in p.net_connections('tcp'))
-        except psutil.Error:
-            # It has just ended; its state shows that.
+        except (errors.MagnumCapiError, psutil.Error):
+            # It has ended; its state shows that.
             return False
 
 
 def profile() -> str:
     """Of the sandbox."""
     return proofs.setting('PROFILE', 'full')
-
-
-def kill(victims):
-    """SIGKILL processes and wait until they are gone."""
-    for process in victims:
-        try:
-            process.kill()
-        except psutil.NoSuchProcess:
-            continue
-    _gone, alive = psutil.wait_procs(victims, timeout=PATIENCE)
-    if any(p.status() != psutil.STATUS_ZOMBIE for p in alive):
-        raise errors.MagnumCapiError('A killed process does not end',
-                                     last_seen=alive)
 
 
 def _argv(process):

@@ -10,14 +10,12 @@ import time
 import requests
 
 from magnum_capi.driver.desired import names
+from tests.proofs import boxes
 from tests.proofs.driver_faults import table
 
 #: Seconds for which a failure must last: an old one may be visible for a
 #: moment.
 _QUIET = 15
-
-#: Versions of Kubernetes, of the images of a sandbox.
-OLD, NEW = 'v1.34.2', 'v1.35.0'
 
 
 class Case:
@@ -47,12 +45,11 @@ class Case:
     def create(self, workers=1, flavor=None):
         """Request the cluster."""
         body = {'name': f'f{time.monotonic_ns():x}',
-                'cluster_template_id': self._bench.templates[OLD],
+                'cluster_template_id': self._bench.templates[boxes.OLD],
                 'keypair': 'demo', 'master_count': 1, 'node_count': workers}
         if flavor:
             body['flavor_id'] = flavor
-        self._begin(table.Goal(workers, OLD, self._bench.templates[OLD]),
-                    None)
+        self._begin(self._old(workers), None)
         answer = self._ask('POST', 'clusters', body)
         answer.raise_for_status()
         self.uuid = answer.json()['uuid']
@@ -60,7 +57,7 @@ class Case:
 
     def resize(self, workers):
         """Request another number of workers."""
-        self._begin(table.Goal(workers, OLD, self._bench.templates[OLD]),
+        self._begin(self._old(workers),
                     lambda: self.resize(workers))
         self._ask('POST', f'clusters/{self.uuid}/actions/resize',
                   {'node_count': workers})
@@ -76,7 +73,7 @@ class Case:
 
         Magnum may take them in either order; its node group shows which.
         """
-        self._begin(table.Goal(second, OLD, self._bench.templates[OLD]),
+        self._begin(self._old(second),
                     lambda: self.resize(second))
         path = f'clusters/{self.uuid}/actions/resize'
         asked = []
@@ -90,8 +87,8 @@ class Case:
 
     def upgrade(self, workers=1):
         """Request an upgrade, without waiting for Magnum's answer."""
-        template = self._bench.templates[NEW]
-        self._begin(table.Goal(workers, NEW, template),
+        template = self._bench.templates[boxes.NEW]
+        self._begin(table.Goal(workers, boxes.NEW, template),
                     lambda: self.upgrade(workers))
         self._pending = self._bench.pool.submit(
             self._ask, 'POST', f'clusters/{self.uuid}/actions/upgrade',
@@ -102,6 +99,11 @@ class Case:
         """Request the deletion."""
         self._begin(table.Goal(None), self.delete)
         self._ask('DELETE', f'clusters/{self.uuid}')
+
+    def _old(self, workers):
+        """The goal of so many workers, of the first template."""
+        return table.Goal(workers, boxes.OLD,
+                          self._bench.templates[boxes.OLD])
 
     def _begin(self, goal, again):
         self._began = time.monotonic()
@@ -134,7 +136,7 @@ class Case:
 
     @property
     def is_upgrade(self):
-        return self.goal.version == NEW
+        return self.goal.version == boxes.NEW
 
     @property
     def is_told(self):

@@ -9,6 +9,7 @@ them. Helm does not die with its conductor: it continues, or is killed as well
 
 from magnum_capi import errors
 from tests.proofs.driver_faults import bench as bench_module
+from tests.proofs.driver_faults import box as box_module
 
 #: Maximum number of clusters per kill. All steps must be reached within the
 #: 30 s for which a request may be held: read_timeout, and the sandbox's
@@ -53,7 +54,7 @@ def _together(box, operation, kills):
         with bench.held(*((case, getattr(case, operation), step)
                           for case, (step, _) in zip(cases, kills))) as holds:
             _check_helms(box, cases, kills)
-            box.kill_conductor()
+            box.kill(box_module.CONDUCTOR)
             for case, hold, (step, dies) in zip(cases, holds, kills):
                 if dies:
                     box.kill_helms(case.release)

@@ -86,7 +86,7 @@ def _one_ends(box):
     with bench_module.Bench(box) as bench:
         case = bench.case(name, f'create: {_HELM_NOTED.text}')
         with bench.held((case, case.create, _HELM_NOTED)) as (hold,):
-            box.kill_conductor(box.conductor_of(case.release))
+            box.kill(box.conductor_of(case.release))
             box.kill_helms(case.release)
             hold.release(False)
         yield from bench.finish()

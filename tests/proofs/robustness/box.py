@@ -5,16 +5,12 @@
 import base64
 import tempfile
 
-import psutil
-
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import resources
 from magnum_capi_tempest.tests.common.management import capi_objects
 from tests.functional import cloud
 from tests.proofs import boxes
-from tests.proofs.driver_faults import box as driver_faults
 
 DRIVER = 'k8s_capi_v1'
 
@@ -29,24 +25,12 @@ class Box(boxes.Box):
     port_base = 35000
 
     def __init__(self):
-        super().__init__(profile='full', install=(
-            str(resources.find(f'drivers/{DRIVER}')),))
+        super().__init__(profile='full', install=(boxes.DRIVER,))
 
     def prepare(self):
         self.layout = self.sandbox.layout()
         self.api = capi_objects.Management(str(self.layout.kubeconfig))
         self.user = cloud.Cloud(self.sandbox, DRIVER)
-
-    def first_process(self, name):
-        """The process of a program that supervisord has started."""
-        return psutil.Process({s.name: s.pid for s in self.sandbox.status()}[
-            name])
-
-    def kill(self, name):
-        """SIGKILL a program and what it has started."""
-        first = self.first_process(name)
-        driver_faults.kill([first, *first.children(recursive=True)])
-        self.wait_ended(name)
 
     def wait_nodes(self, release, count):
         """Wait until that many nodes, and no others, are Ready.

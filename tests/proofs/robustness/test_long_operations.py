@@ -177,7 +177,7 @@ class OptionsTest(Base):
         path.write_text(yaml.safe_dump({machines: {
             'nodeLabels': {'site': 'new'}} for machines in (
                 'controlPlane', 'nodeGroupDefaults')}))
-        conductor = self.box.first_process('magnum-conductor')
+        conductor = self.box.process('magnum-conductor')
         self.set_for_now(
             chart_version=NEW,
             allowed_chart_versions=OLD,

@@ -14,8 +14,8 @@ import threading
 import psutil
 
 from magnum_capi_tempest.kubeclient import kube
+from tests.proofs import boxes
 from tests.proofs.driver_faults import api_faults
-from tests.proofs.driver_faults import box as box_module
 
 _MACHINES = 'apis/cluster.x-k8s.io/v1beta1'
 _NODE = 'sandbox.magnum-capi/node'
@@ -71,9 +71,9 @@ def _conductor(box, number, helm):
     name = box.conductors[number - 1]
 
     def kill():
-        box.kill_conductor(name)
+        box.kill(name)
         if helm:
-            box_module.kill(box.helms())
+            boxes.kill(box.helms())
 
     return _during(name, kill, box.repair)
 

@@ -13,10 +13,9 @@ from magnum_capi.driver.desired import names
 from magnum_capi import errors
 from magnum_capi import waiting
 from tests.functional import cloud
+from tests.proofs import boxes
 from tests.proofs.soak import model
 from tests.proofs.soak import stories
-
-OLD, NEW = 'v1.34.2', 'v1.35.0'
 
 #: Maximum seconds for a step "wait".
 WAIT = 90
@@ -110,9 +109,7 @@ class Users:
         self.clouds = {name: cloud.Cloud(box.sandbox, user=name)
                        for name in sorted(set(stories.OWNERS.values()))}
         self._templates = {
-            name: {OLD: its.template,
-                   NEW: its.make_template('ubuntu-capi-1.35')}
-            for name, its in self.clouds.items()}
+            name: boxes.templates(its) for name, its in self.clouds.items()}
         self.namespaces = {
             name: names.namespace(box.connect(name).current_project_id)
             for name in self.clouds}
@@ -123,7 +120,7 @@ class Users:
         cluster = Cluster(name)
         self._send(cluster, step, 'POST', 'clusters', {
             'name': cluster.name, 'keypair': 'demo', 'master_count': 1,
-            'cluster_template_id': self._templates[cluster.user][OLD],
+            'cluster_template_id': self._templates[cluster.user][boxes.OLD],
             'node_count': int(workers), 'flavor_id': flavor})
         cluster.answers()
         return cluster
@@ -140,7 +137,7 @@ class Users:
     def _request(self, cluster, step):
         """Method, path and body of a step."""
         path, args = f'clusters/{cluster.uuid}', step.args
-        new = self._templates[cluster.user][NEW]
+        new = self._templates[cluster.user][boxes.NEW]
         if step.op == 'resize':
             return 'POST', f'{path}/actions/resize', {
                 'nodegroup': args[1], 'node_count': int(args[2])}
@@ -165,7 +162,7 @@ class Users:
     def _send(self, cluster, step, method, path, body):
         _apart(cluster)
         status = (self.row(cluster) or {}).get('status')
-        version = {'create': OLD, 'upgrade': NEW}.get(step.op)
+        version = {'create': boxes.OLD, 'upgrade': boxes.NEW}.get(step.op)
         self.sent += 1
         cluster.requests.append(_Request(
             step, time.monotonic(),

@@ -13,7 +13,6 @@ from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
-from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from tests import proofs
 from tests.proofs import boxes
@@ -40,8 +39,7 @@ class Box(boxes.Box):
 
     def __init__(self):
         super().__init__(infrastructure=self.infrastructure, install=(
-            str(resources.find('drivers/k8s_capi_v1')),
-            str(_TOP / 'tests' / 'defects')))
+            boxes.DRIVER, str(_TOP / 'tests' / 'defects')))
         self._patience = float(proofs.setting('PATIENCE', '1'))
         self.defects = tables.of(self.infrastructure)
 
