@@ -4,6 +4,7 @@
 
 import time
 
+from magnum_capi import waiting
 from magnum_capi_defects import doors
 from magnum_capi_defects import taps
 
@@ -88,9 +89,17 @@ class CreationOutlives(taps.Tapped):
 
     def delete_cluster(self, context, cluster):
         if cluster.status == 'CREATE_IN_PROGRESS':
+            # Otherwise the creation stops, and nothing is made.
+            waiting.wait_for(
+                lambda: self._is_made(cluster), timeout=30,
+                done=bool, what='the Cluster of a creation')
             self._gone.add(cluster.uuid)
             return
         super().delete_cluster(context, cluster)
+
+    def _is_made(self, cluster):
+        cluster.refresh()
+        return cluster.stack_id and taps.of_cluster(cluster, 'clusters')
 
     def update_cluster_status(self, context, cluster, use_admin_ctx=False):
         if cluster.uuid in self._gone:
@@ -115,5 +124,7 @@ class TemplatesLeft(taps.Tapped):
                           'apiVersion': version,
                           'kind': 'KubeadmConfigTemplate',
                           'metadata': {'name': f'{cluster.stack_id}-left'},
-                          'spec': {'template': {'spec': {}}}})
+                          # One without properties is refused.
+                          'spec': {'template': {'spec': {
+                              'format': 'cloud-config'}}}})
         super().delete_cluster(context, cluster)

@@ -266,11 +266,16 @@ def kube(method, path, body=None):
 
     :param body: dict; that of a PATCH is merged.
     :returns: the decoded answer, also to a request that is refused.
+    :raises requests.HTTPError: an object that is to be made is refused:
+        without it, there would be no defect.
     """
     headers = {'Content-Type': 'application/merge-patch+json'
                if method == 'PATCH' else 'application/json'}
-    return kubernetes.Client.load().request(
-        method, path, json=body, headers=headers).json()
+    answer = kubernetes.Client.load().request(
+        method, path, json=body, headers=headers)
+    if method == 'POST':
+        answer.raise_for_status()
+    return answer.json()
 
 
 def path_of(obj, plural):
