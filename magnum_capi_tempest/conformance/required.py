@@ -4,15 +4,15 @@
 
 One list a minor version, as CNCF's bot has it: that of the minor version's
 first release. The bot holds it against every patch release, also if that has
-dropped a test (v1.36.5 has 443 of the 446). The head of a file names the
-source of its list.
+dropped a test (v1.36.5 has 443 of the 446). Most tests are in several lists,
+so there is one table of them; its head names the source of each list.
 """
 
 import functools
 import pathlib
 import re
 
-_FOLDER = pathlib.Path(__file__).with_name('data')
+_TABLE = pathlib.Path(__file__).with_name('data') / 'required.txt'
 _VERSION = re.compile(r'v?1\.(\d{1,3})(?![\d])')
 
 
@@ -22,24 +22,31 @@ def release(version: str) -> str:
     return f'v1.{match[1]}' if match else ''
 
 
-@functools.cache
 def minors() -> tuple[str, ...]:
     """The minor versions that have a list, ``v1.34`` ..., oldest first."""
-    found = [path.stem.removeprefix('required-')
-             for path in _FOLDER.glob('required-v1.*.txt')]
-    return tuple(sorted(found, key=lambda one: int(one.split('.')[1])))
+    return tuple(_lists())
 
 
-@functools.cache
 def of(version: str) -> tuple[str, ...] | None:
     """Names of the required tests, in the form of a spec's name.
 
     :param version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``.
     :returns: None if there is no list for its minor version.
     """
-    minor = release(version)
-    if minor not in minors():
-        return None
-    lines = (_FOLDER / f'required-{minor}.txt').read_text(
-        encoding='utf-8').splitlines()
-    return tuple(line for line in lines if not line.startswith('#'))
+    return _lists().get(release(version))
+
+
+@functools.cache
+def _lists() -> dict[str, tuple[str, ...]]:
+    """The lists by minor version, the oldest first."""
+    lines = [line.partition(' ')[::2] for line in _TABLE.read_text(
+        encoding='utf-8').splitlines()]
+    known = [int(word.removeprefix('v1.')) for word, _ in lines
+             if word.startswith('v1.')]
+    found: dict[int, list[str]] = {minor: [] for minor in known}
+    for word, name in lines:
+        if word[:1].isdecimal():
+            first, _, last = word.partition('-')
+            for minor in range(int(first), int(last or known[-1]) + 1):
+                found[minor].append(name)
+    return {f'v1.{minor}': tuple(names) for minor, names in found.items()}
