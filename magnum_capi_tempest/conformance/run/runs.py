@@ -97,9 +97,9 @@ class Run:
         """The archive, or the folder of result files."""
         return self.folder / self.archive
 
-    def elapsed(self, now=None) -> float:
+    def elapsed(self) -> float:
         """Seconds since it was started."""
-        now = now or datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.timezone.utc)
         began = datetime.datetime.fromisoformat(self.started)
         return max((now - began).total_seconds(), 0.0)
 

@@ -23,7 +23,6 @@ import yaml
 from magnum_capi import processes
 from magnum_capi import progress
 from magnum_capi_tempest.conformance import archive as archive_
-from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import names
 from magnum_capi_tempest.conformance import required
@@ -303,13 +302,6 @@ class HostileTest(testtools.TestCase):
             with self.subTest(name):
                 self.path.write_bytes(data)
                 self.takes_little('.')
-
-    def test_a_real_one_cut_at_every_percent(self):
-        data = (DATA / 'quick-e2e-v1.34.9.tar.gz').read_bytes()
-        for percent in range(100):
-            with self.subTest(percent):
-                self.path.write_bytes(data[:len(data) * percent // 100])
-                self.assertRaises(damage.Damage, archive_.read, self.path)
 
 
 @boxes.LONG

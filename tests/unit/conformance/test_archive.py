@@ -47,19 +47,6 @@ class _Base(testtools.TestCase):
 
 class RealTest(testtools.TestCase):
 
-    def test_many_specs_on_several_processes(self):
-        result = by_hand.real(by_hand.PARALLEL)
-
-        self.assertEqual((388, True), (result.planned,
-                                       result.suite_finished))
-        self.assertEqual(('v1.34.9', ('n1', 'n2')), (
-            result.cluster.kubernetes, result.cluster.nodes))
-        self.assertEqual(1226.469, result.seconds)
-        self.assertEqual('v0.57.5', result.backend_version)
-        self.assertEqual((), result.problems)
-        # Asked for as certified-conformance is, but on four processes.
-        self.assertEqual(model.FOCUSED, result.mode)
-
     def test_every_archive_is_judged_as_before(self):
         """Verdicts and counts of the real archives of this project."""
         for name, outcome, failed, passed, skipped, nodes, status in (
@@ -81,14 +68,6 @@ class RealTest(testtools.TestCase):
                 self.assertEqual((model.PluginResult('e2e', status),),
                                  result.plugins)
                 self.assertTrue(result.stand_in_images)
-
-    def test_a_failure_has_its_reason_and_its_output(self):
-        spec = by_hand.real(by_hand.PARALLEL).failures[0]
-
-        self.assertIn('expected "data-1=value-1"', spec.failure)
-        self.assertIn('output.go:263', spec.failure)
-        self.assertIn('STEP', spec.output)
-        self.assertEqual('node', spec.sig)
 
 
 class SmallTest(_Base):
@@ -234,12 +213,6 @@ class SmallTest(_Base):
                              {'failed': 0} | result.counts)
             self.assertEqual(bool(problem), bool(result.problems))
             self.assertIn(problem, ' '.join(result.problems))
-
-    def test_a_lost_log(self):
-        result = self.read(**{archives.LOG: None})
-
-        self.assertEqual(('there is no e2e log',), result.problems)
-        self.assertFalse(result.suite_finished)
 
     def test_stand_ins_by_declaration(self):
         definition = {'Definition': {'spec': {

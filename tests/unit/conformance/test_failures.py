@@ -79,14 +79,6 @@ class CauseTest(testtools.TestCase):
                       found.message)
         self.assertEqual('test/e2e/network/dns.go:77', found.place)
 
-    def test_dumped_values_do_not_count(self):
-        texts = ('[FAILED] expected "a" in output: Expected\n'
-                 f'    <string>: HOSTNAME={name}\nto contain substring\n'
-                 for name in ('one', 'two'))
-
-        self.assertEqual(1, len(failures.causes(
-            [by_hand.failed('a', text) for text in texts])))
-
     def test_same_words_elsewhere_are_another_cause(self):
         self.assertEqual(2, len(failures.causes([
             by_hand.failed('a', TIMED_OUT.format('12af3', 'dns-bcd5g', line))
@@ -156,12 +148,6 @@ class ExcerptTest(testtools.TestCase):
             'a', output='\n'.join(lines)), lines=3)
 
         self.assertEqual('line 48\nline 49\n[FAILED] here', found)
-
-    def test_without_a_failure_it_is_the_end(self):
-        found = failures.excerpt(by_hand.failed(
-            'a', output='one\ntwo\nthree\n'), lines=2)
-
-        self.assertEqual('two\nthree', found)
 
 
 class SlowestTest(testtools.TestCase):

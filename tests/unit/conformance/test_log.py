@@ -77,17 +77,6 @@ class LogTest(testtools.TestCase):
 
 class NamesTest(testtools.TestCase):
 
-    def test_suite_nodes(self):
-        for name in ('[ReportBeforeSuite]', '[SynchronizedBeforeSuite]',
-                     '[ReportAfterSuite] Kubernetes e2e suite report',
-                     '[DeferCleanup (Suite)]'):
-            self.assertTrue(names.suite_node(name), name)
-        self.assertTrue(names.setup_node('[SynchronizedBeforeSuite]'))
-        self.assertFalse(names.setup_node('[SynchronizedAfterSuite]'))
-        for name in ('[It] [sig-a] b', '[sig-a] b', '[Feature:X] y', 'z',
-                     '[BeforeEach] odd', ''):
-            self.assertFalse(names.suite_node(name), name)
-
     def test_specs(self):
         self.assertEqual('[sig-a] b c', names.spec(
             '[It] [sig-a] b  c '))

@@ -49,13 +49,6 @@ class SourcesTest(testtools.TestCase):
 
         self.assertEqual('passed', self.load(self.files).verdict.outcome)
 
-    def test_archive(self):
-        found = self.load(by_hand.QUICK)
-
-        self.assertEqual('quick-e2e-v1.34.9', found.result.title)
-        self.assertEqual('passed', found.verdict.outcome)
-        self.assertEqual('', found.result.cluster.driver)
-
     def test_version_where_the_record_does_not_say(self):
         for given, wanted in ((self.files, 'v1.35.0'),
                               (by_hand.QUICK, 'v1.34.9')):

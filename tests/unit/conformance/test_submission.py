@@ -232,21 +232,6 @@ class CheckTest(_Base):
             report.findings[0].file, report.findings[0].line))
         self.assertFalse(report.ok)
 
-    def test_the_log_of_another_product(self):
-        mine = archives.junit('\n', '\n'.join(
-            archives.case('[It] a [Conformance]') for _ in range(2)),
-            properties=(('RandomSeed', '18'),), attributes='time="3.4"')
-        for seed, took, same in (('18', '3.423', True), ('19', '3.423', False),
-                                 ('', '3.423', True), ('', '99.1', False)):
-            log = archives.log(2, 2, total=2).replace(b'3.423', took.encode())
-            if seed:
-                log = f'Random Seed: {seed} - will\n'.encode() + log
-            with self.subTest(seed=seed, took=took):
-                report = self.check(**{'junit_01.xml': mine, 'e2e.log': log})
-                shutil.rmtree(self.folder / 'v1.34')
-                self.assertEqual(not same, rules.LOG_MATCH in {
-                    f.rule for f in report.findings})
-
     def test_a_link_is_no_file(self):
         place = submissions.write(self.folder)
         (place / 'README.md').unlink()

@@ -52,16 +52,6 @@ class ReadTest(testtools.TestCase):
         self.assertFalse(run.ok)
         self.assertEqual('2 of 5 tests failed', run.verdict)
 
-    def test_errors_that_were_tolerated_are_counted(self):
-        run = self.read(streams.Stream()
-                        .test('a.B.one', **{texts.TOLERATED: 'x: 1\ny: 2'})
-                        .test('a.B.two', log='not tolerated'))
-
-        section, = run.sections
-        self.assertTrue(section.title.startswith('Tolerated errors: 2 '))
-        self.assertEqual(('B.one: x: 1', 'B.one: y: 2'), section.lines)
-        self.assertTrue(run.ok)
-
     def test_tolerated_errors_are_one_line_unless_a_test_failed(self):
         stream = (streams.Stream()
                   .test('a.B.one', **{texts.TOLERATED: (

@@ -134,18 +134,14 @@ class TestCheck(testtools.TestCase):
             self.assertEqual(
                 warned, 'only one schedulable node' in found, found)
 
-    def test_other_troubles_are_warnings(self):
-        found = findings(preflight.WARNING, dataclasses.replace(
-            GOOD, warnings=('Node n1 Ready=False (x)', 'pod a/b not ready: '
-                            'y')))
-
-        self.assertEqual(['warning: pod a/b not ready: y'], found)
-
     def test_what_is_only_said(self):
         for words, changes in (
                 ('little room', {'nodes': (dataclasses.replace(
                     NODE, free=(100, 0.1, 4 << 30)),) * 2}),
                 ('left behind: e2e-1', {'tests': ('e2e-1',)}),
+                # A node that is not ready is reported by itself.
+                ('pod a/b not ready: y', {'warnings': (
+                    'Node n1 Ready=False (x)', 'pod a/b not ready: y')}),
                 ('other versions: v1.33.1', {'nodes': (dataclasses.replace(
                     NODE, version='v1.33.1'),) * 2})):
             found = findings(preflight.WARNING,

@@ -26,13 +26,6 @@ def command(**plan):
 
 class TestCommands(testtools.TestCase):
 
-    def test_a_mode_is_left_to_sonobuoy(self):
-        argv = command(mode=model.CERTIFIED)
-
-        self.assertEqual(['/s', 'run', '--kubeconfig', '/k', '--namespace',
-                          'sonobuoy', '--plugin', 'e2e', '--mode',
-                          'certified-conformance'], argv[:10])
-
     def test_words(self):
         parallel = ('e2e.E2E_EXTRA_GINKGO_ARGS=--procs=4',)
         for plan, words, others in (
@@ -124,11 +117,6 @@ class TestCalls(testtools.TestCase):
             ['s'], 1, f'time="x" level=error msg="y"\n{text}\n'))
 
         self.assertEqual('failed', program.status().state)
-
-    def test_no_answer_is_an_error(self):
-        program = self.answers(error=errors.CommandFailed(['s'], 1, 'no'))
-
-        self.assertRaises(errors.CommandFailed, program.status)
 
     def test_prose_is_an_answer_without_a_state(self):
         status = self.answers('It is \x1b[31mPending\x1b[0m\n').status()

@@ -71,11 +71,6 @@ class TestCase(testtools.TestCase):
 
 class TestEnds(TestCase):
 
-    def test_complete(self):
-        self.assertEqual(watch.COMPLETE, self.play(
-            seen(1), seen(2, status=status('post-processing')),
-            seen(3, status=status('complete'))).outcome)
-
     def test_a_failed_aggregator_and_a_failed_plugin(self):
         self.assertEqual(watch.FAILED, self.play(
             seen(1, status=status('failed'))).outcome)
