@@ -211,8 +211,8 @@ def _rerun(args: argparse.Namespace, record: runs.Run | None,
     return dataclasses.replace(
         first, target=target, backend=record.backend if record
         else first.backend, plan=dataclasses.replace(
-            plan, mode=model.FOCUSED, focus=(),
-            expression=rerun.expression(names), skip=''))
+            plan, mode=model.FOCUSED, expression=runner.exactly(names),
+            skip=''))
 
 
 def _show_rerun(first: verdict.Judged, names: collections.abc.Sequence[str],
@@ -248,12 +248,13 @@ def request_of(args: argparse.Namespace, target: runs.Target | None = None
     :raises UsageError: they contradict each other.
     """
     target = target or conformance_target.of(args)
-    chosen = args.focus or args.test
+    if args.focus and args.test:
+        raise errors.UsageError('--focus and --test exclude each other')
+    chosen = runner.exactly(args.test) if args.test else args.focus or ''
     plan = runner.Plan(
         mode=args.mode or (model.FOCUSED if chosen
                            else model.NON_DISRUPTIVE),
-        focus=tuple(args.test), expression=args.focus or '',
-        skip=args.skip or '', parallel=args.parallel,
+        expression=chosen, skip=args.skip or '', parallel=args.parallel,
         env=tuple(args.env),
         images=runner.Images(
             args.sonobuoy_image or '', args.conformance_image or '',

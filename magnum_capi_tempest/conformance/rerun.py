@@ -14,12 +14,7 @@ import dataclasses
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
-from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance import verdict as verdicts
-
-#: Ginkgo matches ``--focus`` with this, a blank and the text of a spec
-#: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).
-SUITE = 'Kubernetes e2e suite'
 
 #: It failed, but passed in the rerun.
 FLAKY = 'flaky'
@@ -86,18 +81,6 @@ def wanted(result) -> tuple[str, ...]:
         what, hint = 'No spec failed', None
     raise errors.UsageError(f'{what}: there is nothing to rerun',
                             where=result.source, hint=hint)
-
-
-def expression(names) -> str:
-    """The regular expression (in Go's syntax) that matches only these names.
-
-    :raises UsageError: there are no names: an empty one would match
-        everything.
-    """
-    if not names:
-        raise errors.UsageError('There is nothing to rerun')
-    # The reader strips names, Ginkgo does not.
-    return f'^{SUITE} *({"|".join(map(runner.quote, names))}) *$'
 
 
 def conclude(result, names, judged) -> Ended:

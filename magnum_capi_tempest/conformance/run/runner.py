@@ -26,6 +26,10 @@ if typing.TYPE_CHECKING:
 #: the closing zero, and ginkgo passes the focus on as an argument, "--focus=".
 LONGEST = 128 * 1024 - 256
 
+#: Ginkgo matches ``--focus`` with this, a blank and the text of a spec
+#: (ginkgo/v2/internal/focus.go; kubernetes/test/e2e/e2e.go, RunSpecs).
+SUITE = 'Kubernetes e2e suite'
+
 #: Focus of Sonobuoy's modes, cmd/sonobuoy/app/modes.go of v0.57.5.
 FOCUS = {model.QUICK: 'Pods should be submitted and removed',
          model.NON_DISRUPTIVE: r'\[Conformance\]',
@@ -80,10 +84,10 @@ class Images:
 class Plan:
     """What to run, and for how long at most.
 
-    :param mode: of :mod:`.model`, except UNKNOWN; with FOCUSED, ``focus`` or
+    :param mode: of :mod:`.model`, except UNKNOWN; with FOCUSED,
         ``expression`` selects the specs.
-    :param focus: exact names of specs, as in :class:`model.Spec`.
-    :param expression: regular expression (Go's) of specs to run.
+    :param expression: regular expression (Go's) of specs to run; see
+        :func:`exactly`.
     :param skip: regular expression of specs to skip.
     :param parallel: Ginkgo processes.
     :param env: more variables of the e2e plugin, (name, value) pairs.
@@ -99,7 +103,6 @@ class Plan:
     """
 
     mode: str = model.NON_DISRUPTIVE
-    focus: tuple[str, ...] = ()
     expression: str = ''
     skip: str = ''
     parallel: int = 1
@@ -127,8 +130,6 @@ class Plan:
     @property
     def focus_expression(self) -> str:
         """The focus for Ginkgo."""
-        if self.focus:
-            return '|'.join(quote(name) for name in self.focus)
         return self.expression or FOCUS[self.mode]
 
     @property
@@ -284,13 +285,23 @@ class Runner(typing.Protocol):
         """The message of a failed call on one line."""
 
 
-def quote(name: str) -> str:
-    """The expression that matches a spec's name and nothing shorter.
+def exactly(names) -> str:
+    """The regular expression (in Go's syntax) that matches only these specs.
 
-    Go's syntax (regexp.QuoteMeta), which Ginkgo uses. Ginkgo puts blanks
-    between the parts of a name, and a name that is a prefix of another still
-    matches both: the run is compared with the plan afterwards. If a name has
-    several blanks in a row, the reader keeps one.
+    :param names: as in :class:`model.Spec`.
+    :raises UsageError: there are none: an empty expression would match
+        everything.
+    """
+    if not names:
+        raise errors.UsageError('No spec is named')
+    # The reader strips names, Ginkgo does not.
+    return f'^{SUITE} *({"|".join(map(_quote, names))}) *$'
+
+
+def _quote(name):
+    """A name for an expression (regexp.QuoteMeta).
+
+    Where a name has several blanks in a row, the reader keeps one.
     """
     return ' +'.join(re.sub(r'([\\.+*?()|\[\]{}^$])', r'\\\1', word)
                      for word in name.split(' ') if word)
@@ -301,11 +312,7 @@ def _check_tests(plan):
         raise errors.UsageError(
             f'Unknown mode {plan.mode}',
             hint=f'Use one of: {", ".join([*FOCUS, model.FOCUSED])}')
-    if plan.focus and plan.expression:
-        raise errors.UsageError(
-            'Names of specs and a focus expression exclude each other')
-    chosen = bool(plan.focus or plan.expression)
-    if chosen != (plan.mode == model.FOCUSED):
+    if bool(plan.expression) != (plan.mode == model.FOCUSED):
         raise errors.UsageError(
             f'The mode {model.FOCUSED} needs specs to run'
             if plan.mode == model.FOCUSED else
@@ -321,19 +328,18 @@ def _check_tests(plan):
             hint=f'Omit --skip, or use the mode {model.NON_DISRUPTIVE}')
     for what, text in (('focus', plan.focus_expression),
                        ('skip', plan.skip_expression)):
-        _check_length(what, text, len(plan.focus))
+        _check_length(what, text)
         if any(ord(c) < 32 or ord(c) == 127 for c in text):
             raise errors.UsageError(
                 f'The {what} has control characters', last_seen=repr(text))
 
 
-def _check_length(what, text, count):
+def _check_length(what, text):
     size = len(text.encode())
     if size > LONGEST:
         raise errors.UsageError(
             f'The {what} has {size} bytes, but an environment variable can '
             f'hold at most {LONGEST}',
-            last_seen=f'{count} specs by name' if count else None,
             hint='Split them over several runs, or use a regular expression')
 
 
@@ -358,7 +364,7 @@ def _check_values(plan):
                 f'The variable {name} has an option of its own',
                 hint='Use --focus, --skip, --parallel, --registry-mirror or '
                      '--registry-mirrors')
-        _check_length(f'variable {name}', value, 0)
+        _check_length(f'variable {name}', value)
 
 
 def check_files(plan: Plan):

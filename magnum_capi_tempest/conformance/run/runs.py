@@ -225,7 +225,6 @@ def _from_dict(folder, data):
     plan['images'] = runner.Images(**images)
     for pairs in 'env', 'node_selector':
         plan[pairs] = tuple(tuple(pair) for pair in plan[pairs])
-    plan['focus'] = tuple(plan['focus'])
     about = dict(data['about'])
     about['nodes'] = tuple(about['nodes'])
     run = Run(**{

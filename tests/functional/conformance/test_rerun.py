@@ -8,6 +8,7 @@ import sys
 import yaml
 
 from magnum_capi_tempest.conformance import rerun
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from tests.functional import boxes
 from tests.functional.conformance import base as base
@@ -44,7 +45,7 @@ class TestRerun(base.BaseTest):
         first = by_hand.real(by_hand.PARALLEL)
         given = self.variables(cluster)
         matched = [s.name for s in first.specs if re.search(
-            given['E2E_FOCUS'], f'{rerun.SUITE} {s.name}')]
+            given['E2E_FOCUS'], f'{runner.SUITE} {s.name}')]
         self.assertEqual(sorted(rerun.wanted(first)), sorted(matched))
         self.assertNotIn('E2E_SKIP', given)
         self.assertEqual(0, code, said)

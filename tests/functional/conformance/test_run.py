@@ -119,7 +119,8 @@ class TestRun(base.BaseTest):
         cluster = self.cluster(base.running(), base.complete(base.QUICK),
                                execs=[self.sent(base.QUICK)])
         lifecycle.run(self.request(cluster, keep=True, plan=runner.Plan(
-            mode=model.FOCUSED, focus=('[sig-x] a (b)',), parallel=2,
+            mode=model.FOCUSED, expression=runner.exactly(['[sig-x] a (b)']),
+            parallel=2,
             env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),),
             images=runner.Images(mirror='r.example/m'))), self.runtime)
 
@@ -130,7 +131,7 @@ class TestRun(base.BaseTest):
         plugin = cluster.objects[
             f'{scripted.SPACE}/configmaps/sonobuoy-plugins-cm']['data'][
             'plugin-0.yaml']
-        for words in (r'value: \[sig-x\] +a +\(b\)', '--procs=2',
+        for words in (r'(\[sig-x\] +a +\(b\)) *$', '--procs=2',
                       '--allowed-not-ready-nodes=1 --progress-report-url=',
                       'r.example/m', 'registry.k8s.io/conformance:v1.34.9'):
             self.assertIn(words, plugin)

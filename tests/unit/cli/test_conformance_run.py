@@ -92,7 +92,8 @@ class CommandsTest(testtools.TestCase):
             '--namespace', 'n', '--keep', '--output', 'r1')
 
         self.assertEqual(runner.Plan(
-            mode=model.FOCUSED, focus=('[sig-x] a', 'b'), skip='s',
+            mode=model.FOCUSED, skip='s',
+            expression=r'^Kubernetes e2e suite *(\[sig-x\] +a|b) *$',
             parallel=4, env=(('A', 'b=c'),), images=runner.Images(
                 mirror='r', pull_policy='Never'),
             node_selector=(('a/b', 'c'),), namespace='n', timeout=60,
@@ -100,6 +101,10 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual((True, pathlib.Path('r1').absolute()),
                          (request.keep, request.folder))
         self.assertTrue(request.target.kubeconfig.startswith('/'))
+
+    def test_names_and_an_expression_exclude_each_other(self):
+        self.assertRaises(errors.UsageError, self.wished, '--cluster', 'c1',
+                          '--test', 'a', '--focus', 'b')
 
     def test_kubeconfigs_of_the_environment(self):
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/a::/b'))

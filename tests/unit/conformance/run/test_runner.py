@@ -30,8 +30,6 @@ class TestPlan(testtools.TestCase):
         self.refused('focus', mode=model.FOCUSED)
         self.refused('does not allow a focus', mode=model.QUICK,
                      expression='x')
-        self.refused('exclude', mode=model.FOCUSED, expression='x',
-                     focus=('y',))
         self.refused('Unknown mode', mode=model.UNKNOWN)
 
     def test_nonsense_is_refused(self):
@@ -44,9 +42,6 @@ class TestPlan(testtools.TestCase):
         self.refused('control', mode=model.FOCUSED, expression='a\nb')
 
     def test_a_focus_that_no_variable_holds_is_refused(self):
-        names = tuple(f'{n:05d} {"x" * 100}' for n in range(1300))
-
-        self.refused('1300 specs', mode=model.FOCUSED, focus=names)
         self.refused('131', mode=model.FOCUSED,
                      expression='x' * (128 * 1024))
 

@@ -36,7 +36,7 @@ class TestFile(testtools.TestCase):
             about=model.Cluster(name='c1', nodes=('n1',)),
             keep=True, warnings=('node n1: not ready',))
         run = dataclasses.replace(run, plan=runner.Plan(
-            mode=model.FOCUSED, focus=('a', 'b'), env=(('A', 'b'),),
+            mode=model.FOCUSED, expression='a|b', env=(('A', 'b'),),
             node_selector=(('k', 'v'),), images=runner.Images(
                 mirrors=pathlib.Path('/gone/since'))))
         runs.save(run)
