@@ -21,7 +21,6 @@ from magnum_capi import errors
 from magnum_capi_tempest.conformance import crosscheck
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import documents
-from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import junit
 from magnum_capi_tempest.conformance import log as logs
 from magnum_capi_tempest.conformance import model
@@ -344,7 +343,7 @@ class _Record:
         if len(self._errors) < _ERRORS:
             node = texts.line(node or '', 253)
             where = plugin if node in ('', 'global') else f'{plugin}/{node}'
-            self._errors.append(infra.from_document(
+            self._errors.append(documents.error(
                 self._document(member), where))
 
     def _document(self, member):

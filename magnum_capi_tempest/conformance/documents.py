@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """The documents of an archive besides results: of its ``meta`` folder, of
-the API server, of plugins and of nodes.
+the API server, of plugins and their errors, and of nodes.
 
 Each function takes a parsed document of any shape and keeps only what is
 needed: a megabyte of JSON can take twenty times that when parsed, so the
@@ -134,6 +134,36 @@ def plugins(document) -> tuple[str, ...]:
     named = dig(document, 'plugins')
     return tuple(texts.line(name, 100) for name in named[:_PLUGINS]
                  if isinstance(name, str)) if isinstance(named, list) else ()
+
+
+def error(document, where: str) -> model.InfraError:
+    """The error in an ``error.json``, for a plugin that did not answer.
+
+    It has an ``error`` and, for a pod, the whole pod, including its
+    environment. Only the error and the reasons of the pod's states are read
+    (pkg/plugin/driver/utils and job.go of vmware-tanzu/sonobuoy v0.57.5).
+
+    :param where: plugin, and node if there is one.
+    """
+    # Imported only when needed: most records have no error.
+    from magnum_capi_tempest import redact
+    message = dig(document, 'error')
+    if not isinstance(message, str) or not message.strip():
+        message = 'an error without a message'
+    for reason in _reasons(dig(document, 'pod', 'status')):
+        if reason not in message:
+            message += f'; {reason}'
+    return model.InfraError(where, texts.line(redact.redact(message), 1000))
+
+
+def _reasons(status):
+    """Why a pod, or a container of it, waits or has stopped."""
+    found = [text(status, 'reason')]
+    for key in ('initContainerStatuses', 'containerStatuses'):
+        for container in entries(status, key):
+            found += [text(container, 'state', word, 'reason')
+                      for word in ('waiting', 'running', 'terminated')]
+    return [reason for reason in found if reason not in ('', 'Completed')]
 
 
 def version_in(text_: str) -> str:

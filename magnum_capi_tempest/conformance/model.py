@@ -109,14 +109,11 @@ class SuiteNode:
 class InfraError:
     """The harness failed somewhere; says nothing about the cluster.
 
-    :param kind: ``timeout``, ``image-pull``, ``evicted``, ``crashed``,
-        ``lost`` (pod or node gone), ``other``.
     :param where: plugin, and node if there is one: ``e2e``,
         ``systemd-logs/worker-1``.
     :param message: the program's own words, shortened and redacted.
     """
 
-    kind: str
     where: str
     message: str
 

@@ -328,8 +328,7 @@ def _missing(judged):
 
 def _harness(result):
     """What failed around the specs, a line each."""
-    lines = [f'{e.where} ({e.kind}): {e.message}'
-             for e in result.infra_errors]
+    lines = [f'{e.where}: {e.message}' for e in result.infra_errors]
     lines += [f'{n.name}: {failures.redacted(n.failure)}'
               for n in result.suite_nodes
               if n.status == model.FAILED]

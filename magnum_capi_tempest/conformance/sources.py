@@ -18,7 +18,6 @@ from magnum_capi import errors
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import compare
 from magnum_capi_tempest.conformance import damage
-from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict as verdicts
@@ -71,8 +70,8 @@ def of_nothing(run, reason: str) -> verdicts.Judged:
     :param run: :class:`~.run.runs.Run`.
     """
     return _judged(model.Result(
-        run.folder.name, '', run.backend, infra_errors=(model.InfraError(
-            infra.classify(reason), model.E2E, reason),)), _of(run))
+        run.folder.name, '', run.backend, infra_errors=(
+            model.InfraError(model.E2E, reason),)), _of(run))
 
 
 def load(given, *, title=None, copy_to=None) -> verdicts.Judged:

@@ -47,8 +47,8 @@ ROOMS = {
         'tests/unit/scorecard', 'tests/unit/cli/test_driver_test.py')),
     'conformance-results': Room(tuple(
         f'magnum_capi_tempest/conformance/{name}.py' for name in (
-            'archive', 'crosscheck', 'documents', 'infra', 'junit', 'log',
-            'names', 'tar', 'verdict')), (
+            'archive', 'crosscheck', 'documents', 'junit', 'log', 'names',
+            'tar', 'verdict')), (
         'tests/unit/conformance', 'tests/unit/cli/test_conformance*.py')),
     'suite-helpers': Room(('magnum_capi_tempest/tests/common',), (
         'tests/unit/package_tests',)),

@@ -51,7 +51,7 @@ class CommandsTest(testtools.TestCase):
     def test_codes_of_verdicts(self):
         passed = model.Spec('[sig-x] a', model.PASSED)
         failed = model.Spec('[sig-x] b', model.FAILED)
-        infra = model.InfraError('timeout', 'e2e', 'timeout')
+        infra = model.InfraError('e2e', 'timeout')
         for result, code, word in (
                 (ended((passed,)), 0, 'PASSED'),
                 (ended((passed, failed)), 1, 'FAILED'),

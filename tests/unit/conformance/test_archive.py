@@ -15,7 +15,6 @@ from magnum_capi import errors
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import documents
-from magnum_capi_tempest.conformance import infra
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
@@ -122,11 +121,11 @@ class SmallTest(_Base):
             'plugins/x/errors/error.json': b'no JSON \x1b[2J'})
 
         self.assertEqual(
-            [('timeout', 'e2e', 'timeout waiting for results'),
-             ('image-pull', 'systemd-logs/w-1',
-              'Container pending; ImagePullBackOff'),
-             ('other', 'x', 'an error without a message')],
-            [(e.kind, e.where, e.message) for e in result.infra_errors])
+            (model.InfraError('e2e', 'timeout waiting for results'),
+             model.InfraError('systemd-logs/w-1',
+                              'Container pending; ImagePullBackOff'),
+             model.InfraError('x', 'an error without a message')),
+            result.infra_errors)
 
     def test_a_lost_junit_file(self):
         for failed, outcome in ((1, verdict.FAILED), (0, verdict.INCOMPLETE)):
@@ -329,20 +328,8 @@ class FilesTest(_Base):
 
 class InfraTest(testtools.TestCase):
 
-    def test_kinds(self):
-        for message, kind in (
-                ('timeout waiting for results', infra.TIMEOUT),
-                ('Can\'t schedule: ErrImagePull', infra.IMAGE_PULL),
-                ('Back-off pulling image "x"', infra.IMAGE_PULL),
-                ('The node was low on resource: memory', infra.EVICTED),
-                ('could not find pod created by plugin', infra.LOST),
-                ('Container e2e is in a terminated state', infra.CRASHED),
-                ('OOMKilled', infra.CRASHED), ('what', infra.OTHER)):
-            with self.subTest(message):
-                self.assertEqual(kind, infra.classify(message))
-
     def test_secrets_and_the_pods_environment_stay_out(self):
-        error = infra.from_document(
+        error = documents.error(
             {'error': 'failed with password=hunter2hunter2', 'pod': POD},
             'e2e')
 

@@ -32,7 +32,7 @@ def run(*specs, title, **kwargs):
 
 BASE = run(by_hand.passed('a'), by_hand.failed('b'), title='base')
 BROKEN = run(title='broken', infra_errors=(
-    model.InfraError('lost', 'e2e', 'pod is gone'),))
+    model.InfraError('e2e', 'pod is gone'),))
 
 
 class DifferenceTest(testtools.TestCase):

@@ -54,7 +54,7 @@ def evil_result():
         by_hand.passed(f'[sig-"><script>] {EVIL} passed'),
         title=EVIL, source=EVIL, backend=EVIL, backend_version=EVIL,
         cluster=model.Cluster(EVIL, (EVIL,), EVIL, EVIL, EVIL, EVIL),
-        infra_errors=(model.InfraError(EVIL, EVIL, EVIL),),
+        infra_errors=(model.InfraError(EVIL, EVIL),),
         suite_nodes=(model.SuiteNode(EVIL, model.FAILED, EVIL),),
         problems=(EVIL,), facts={EVIL: EVIL}, stand_in_images=True)
 

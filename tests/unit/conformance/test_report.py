@@ -36,7 +36,7 @@ class RunTest(testtools.TestCase):
         self.assertEqual(['b', 'c'], document(result)['skipped'])
 
     def test_run_is_green_exactly_when_the_verdict_is(self):
-        infra = model.InfraError('timeout', 'e2e', 'timeout waiting')
+        infra = model.InfraError('e2e', 'timeout waiting')
         node = model.SuiteNode('[AfterSuite]', model.FAILED, 'broke')
         for result, mark in (
                 (by_hand.result(by_hand.passed('a')), 'PASSED'),
@@ -99,7 +99,7 @@ class RunTest(testtools.TestCase):
     def test_harness_errors_are_no_tests(self):
         run = run_of(by_hand.result(
             by_hand.passed('a'),
-            infra_errors=(model.InfraError('evicted', 'e2e/n1', 'gone'),),
+            infra_errors=(model.InfraError('e2e/n1', 'gone'),),
             suite_nodes=(model.SuiteNode('[AfterSuite]', model.FAILED, 'x'),
                          model.SuiteNode('[Report]', model.PASSED))))
 
@@ -107,7 +107,7 @@ class RunTest(testtools.TestCase):
         section = run.sections[0]
         self.assertEqual('Errors of the harness, not of the cluster',
                          section.title)
-        self.assertEqual(('e2e/n1 (evicted): gone', '[AfterSuite]: x'),
+        self.assertEqual(('e2e/n1: gone', '[AfterSuite]: x'),
                          section.lines)
 
     def test_failures_of_one_cause_stand_together_and_first(self):

@@ -36,7 +36,7 @@ class WantedTest(testtools.TestCase):
     def test_harness_failed_says_so(self):
         error = self.assertRaises(
             errors.UsageError, rerun.wanted, by_hand.result(
-                infra_errors=(model.InfraError('timeout', 'e2e', 't'),)))
+                infra_errors=(model.InfraError('e2e', 't'),)))
 
         self.assertIn('The harness failed', str(error))
 
@@ -135,7 +135,7 @@ class ConcludeTest(testtools.TestCase):
 
     def test_harness_failed(self):
         ended = self.conclude(by_hand.result(
-            infra_errors=(model.InfraError('evicted', 'e2e', 'gone'),)))
+            infra_errors=(model.InfraError('e2e', 'gone'),)))
 
         self.assertEqual((('e2e: gone',), 3),
                          (ended.broken, ended.exit_code))

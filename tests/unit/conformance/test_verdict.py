@@ -52,7 +52,7 @@ class VerdictTest(testtools.TestCase):
     def test_failed_weighs_more_than_the_harness(self):
         result = by_hand.result(
             by_hand.failed('a'), infra_errors=(model.InfraError(
-                'lost', 'e2e', 'gone'),), finished=False)
+                'e2e', 'gone'),), finished=False)
 
         found = self.judge(result, verdict.FAILED, '1 of 1 specs failed',
                            'e2e: gone', 'did not complete')
@@ -61,7 +61,7 @@ class VerdictTest(testtools.TestCase):
 
     def test_harness_weighs_more_than_what_is_missing(self):
         for kwargs in (
-                {'infra_errors': (model.InfraError('lost', 'e2e', 'x'),)},
+                {'infra_errors': (model.InfraError('e2e', 'x'),)},
                 {'suite_nodes': (model.SuiteNode(
                     '[ReportAfterSuite] x', model.FAILED),)}):
             self.judge(by_hand.result(**kwargs), verdict.HARNESS_ERROR,
@@ -83,7 +83,7 @@ class VerdictTest(testtools.TestCase):
 
     def test_another_plugin_that_failed_decides_nothing(self):
         errors = {'infra_errors': (model.InfraError(
-            'lost', 'systemd-logs', 'no nodes were found'),)}
+            'systemd-logs', 'no nodes were found'),)}
 
         found = verdict.judge(good(**errors), REQUIRED)
 
@@ -93,7 +93,7 @@ class VerdictTest(testtools.TestCase):
         self.judge(good(finished=False, **errors),
                    verdict.HARNESS_ERROR)
         self.judge(good(infra_errors=(model.InfraError(
-            'lost', 'e2e/n1', 'no answer'),)), verdict.HARNESS_ERROR)
+            'e2e/n1', 'no answer'),)), verdict.HARNESS_ERROR)
 
     def test_suite_nodes_that_passed_say_nothing(self):
         self.judge(good(suite_nodes=tuple(
