@@ -8,31 +8,11 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import listing
 from magnum_capi_tempest.leaks import model
 from tests.unit.evidence import fake_kube
+from tests.unit.leaks import clouds
 
 
 def refused(status):
     return listing.CloudReadFailed('no', status=status)
-
-
-class Cloud:
-    """Answers GETs out of a table; ``asked`` are the paths, in turn.
-
-    :param answers: list or error, by the key of the list in the answer.
-    """
-
-    def __init__(self, **answers):
-        self.answers = answers
-        self.asked = []
-
-    def get(self, service, path):
-        self.asked.append(f'{service} {path}')
-        name = path.partition('?')[0].removesuffix('/detail').rpartition(
-            '/')[2]
-        key = name.removeprefix('os-').replace('-', '_')
-        answer = self.answers.get(key, [])
-        if isinstance(answer, Exception):
-            raise answer
-        return {key: answer}
 
 
 class Paged:
@@ -91,7 +71,7 @@ def idents(snapshot, kind):
 class OfUserTest(testtools.TestCase):
 
     def test_everything_of_the_user_and_nothing_of_others(self):
-        cloud = Cloud(
+        cloud = clouds.Cloud(
             clusters=[{'uuid': 'c', 'user_id': 'u', 'project_id': 'p'},
                       {'uuid': 'd', 'user_id': 'v', 'project_id': 'p'}],
             clustertemplates=[{'uuid': 't', 'user_id': 'u'},
@@ -113,7 +93,7 @@ class OfUserTest(testtools.TestCase):
         self.assertNotIn('ports', str(cloud.asked))
 
     def test_only_the_kinds_that_are_wanted_are_asked_for(self):
-        cloud = Cloud()
+        cloud = clouds.Cloud()
 
         listing.of_user(cloud.get, 'u', 'p', {model.TEMPLATE})
 
@@ -122,7 +102,7 @@ class OfUserTest(testtools.TestCase):
             cloud.asked)
 
     def test_each_kind_that_servers_leave(self):
-        cloud = Cloud(
+        cloud = clouds.Cloud(
             ports=[{'id': 'mine', 'tenant_id': 'p'},
                    {'id': 'other', 'tenant_id': 'q'}],
             # the group of every project is Neutron's
@@ -156,8 +136,8 @@ class OfUserTest(testtools.TestCase):
                 ('application_credentials', 404, model.CREDENTIAL, True),
                 # A service that is not at its endpoint is not empty.
                 ('clusters', 404, model.CLUSTER, False)):
-            cloud = Cloud(clustertemplates=[{'uuid': 't'}],
-                          **{key: refused(status)})
+            cloud = clouds.Cloud(clustertemplates=[{'uuid': 't'}],
+                                 **{key: refused(status)})
 
             found = listing.of_user(cloud.get, 'u', 'p', model.OWN)
 
@@ -201,9 +181,10 @@ class PagesTest(testtools.TestCase):
 class OfCloudTest(testtools.TestCase):
 
     def test_what_all_users_have(self):
-        cloud = Cloud(users=[{'id': 'u', 'name': 'n'}],
-                      trusts=[{'id': 'r', 'trustor_user_id': 'x'}],
-                      application_credentials=[{'id': 'a'}])
+        cloud = clouds.Cloud(
+            users=[{'id': 'u', 'name': 'n'}],
+            trusts=[{'id': 'r', 'trustor_user_id': 'x'}],
+            application_credentials=[{'id': 'a'}])
 
         found = listing.of_cloud(cloud.get, ['admin'], real_nodes=True)
 
@@ -215,12 +196,12 @@ class OfCloudTest(testtools.TestCase):
             self.assertIn(f'compute {path}&limit={listing.PAGE}', cloud.asked)
 
     def test_keypairs(self):
-        cloud = Cloud(keypairs=[{'keypair': {'name': 'k'}}])
+        cloud = clouds.Cloud(keypairs=[{'keypair': {'name': 'k'}}])
 
         self.assertEqual({model.Thing(model.KEYPAIR, 'k')},
                          listing.keypairs(cloud.get).things)
         self.assertEqual({model.KEYPAIR: 'no'}, dict(listing.keypairs(
-            Cloud(keypairs=refused(403)).get).unread))
+            clouds.Cloud(keypairs=refused(403)).get).unread))
 
 
 class OfManagementTest(testtools.TestCase):

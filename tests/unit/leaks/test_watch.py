@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import collections
 import types
 
 import fixtures
@@ -12,35 +11,16 @@ from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import record
 from magnum_capi_tempest.leaks import watch as watches
 from tests.unit import fake_clock
+from tests.unit.leaks import clouds
 
 UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
-
-
-class Cloud:
-    """Lists per kind; what is a list of lists is answered in turn."""
-
-    def __init__(self):
-        self.answers = collections.defaultdict(list)
-        self.asked = []
-
-    def get(self, service, path):
-        self.asked.append(path)
-        name = path.partition('?')[0].removesuffix('/detail').rpartition(
-            '/')[2]
-        key = name.removeprefix('os-').replace('-', '_')
-        answer = self.answers[key]
-        if answer and isinstance(answer[0], (list, Exception)):
-            answer = answer.pop(0) if len(answer) > 1 else answer[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return {key: answer}
 
 
 class WatchTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.cloud = Cloud()
+        self.cloud = clouds.Cloud()
         self.there = self.cloud.answers
         self.clock = fake_clock.FakeClock()
         self.folder = self.useFixture(fixtures.TempDir()).path
@@ -73,8 +53,9 @@ class WatchTest(WatchTestCase):
 
         watch.check({})
 
-        self.assertEqual([f'clustertemplates?limit={listing.PAGE}'],
-                         self.cloud.asked)
+        self.assertEqual(
+            [f'container-infra clustertemplates?limit={listing.PAGE}'],
+            self.cloud.asked)
 
     def test_a_template_that_stays(self):
         for begin in (False, True):
@@ -187,12 +168,12 @@ class WatchTest(WatchTestCase):
         self.assertIn('cannot be read', self.said)
 
     def test_the_user_of_a_trust_as_an_admin_sees_it(self):
-        admin = Cloud()
+        admin = clouds.Cloud()
         admin.answers['users'] = [{'id': 'x', 'name': f'{UUID}_p'}]
 
         self.assertEqual({'x'}, self.left(self.begun(admin_get=admin.get)))
         self.assertIn(f'user {UUID}_p (x)', self.said)
-        self.assertIn(f'users?name__contains={UUID}', admin.asked)
+        self.assertIn(f'identity users?name__contains={UUID}', admin.asked)
 
     def test_a_class_names_its_test_or_itself(self):
         watch, test = self.begun(cluster=False), self.watch()
