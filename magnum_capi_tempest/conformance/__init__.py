@@ -4,7 +4,7 @@
 
 :mod:`model` defines a result and :mod:`verdict` judges it; both are pure.
 :mod:`run` starts a run with Sonobuoy or Hydrophone and fetches its results,
-:mod:`results` reads these, :mod:`reports` shows and compares them, and
-:mod:`submission` prepares them for CNCF. All they share is the
+:mod:`archive` reads these, :mod:`report` shows and :mod:`compare` compares
+them, and :mod:`submission` prepares them for CNCF. All they share is the
 :class:`~.model.Result`.
 """

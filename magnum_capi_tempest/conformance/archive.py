@@ -24,6 +24,7 @@ from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance import junit
 from magnum_capi_tempest.conformance import log as logs
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance import tar
 from magnum_capi_tempest import texts
 
@@ -384,8 +385,8 @@ class _Record:
         mode = _mode(suite, definition)
         version = documents.version_in(definition.image)
         if (mode == model.CERTIFIED and version and cluster.kubernetes
-                and documents.minor(version)
-                != documents.minor(cluster.kubernetes)):
+                and required.release(version)
+                != required.release(cluster.kubernetes)):
             problems.append(f'the tests are of {version}, the API server is '
                             f'{cluster.kubernetes}')
         return model.Result(

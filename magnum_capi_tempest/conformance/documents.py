@@ -172,11 +172,6 @@ def version_in(text_: str) -> str:
     return match.group() if match else ''
 
 
-def minor(version: str) -> str:
-    """``v1.34`` of ``v1.34.9``."""
-    return '.'.join(version.split('.')[:2])
-
-
 def mode(focus: str | None, skip: str | None) -> str:
     """The requested mode, from Ginkgo's options.
 

@@ -21,9 +21,6 @@ BLOCKER = 'blocker'
 WARNING = 'warning'
 FACT = 'fact'
 
-#: Oldest Kubernetes that Sonobuoy 0.57.5 supports, pkg/buildinfo/version.go.
-OLDEST = (1, 17)
-
 #: The only taint that e2e.test does not wait for by default
 #: (test/e2e/framework/test_context.go), and its older name, for which it does
 #: not wait before 1.28 either; and the taint of a cordoned node.
@@ -232,15 +229,11 @@ def by_weight(findings) -> tuple[Finding, ...]:
 def _versions(seen, plan):
     yield Finding(FACT, f'Kubernetes {seen.version}, '
                   + texts.number(len(seen.nodes), 'node'))
-    minor = _minor(seen.version)
-    if minor is None:
+    if _minor(seen.version) is None:
         yield Finding(BLOCKER, 'the Kubernetes API does not report its '
                                'version',
                       'Name the version with --kubernetes-version')
         return
-    if minor < OLDEST:
-        yield Finding(BLOCKER, f'Kubernetes {seen.version} is older than '
-                      f'{OLDEST[0]}.{OLDEST[1]}, which Sonobuoy needs')
     if plan.kubernetes and release(plan.kubernetes) != release(seen.version):
         yield Finding(
             BLOCKER if plan.mode == model.CERTIFIED else WARNING,

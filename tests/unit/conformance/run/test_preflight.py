@@ -38,8 +38,6 @@ class TestCheck(testtools.TestCase):
                          findings(preflight.FACT))
 
     def test_what_stops_a_run(self):
-        self.blocked('older than 1.17', version='v1.16.2',
-                     nodes=(dataclasses.replace(NODE, version='v1.16.2'),))
         self.blocked('does not report its version', version='')
         self.blocked('exists', namespace='Active')
         self.blocked('abort --namespace sonobuoy', namespace='Active',
