@@ -46,6 +46,19 @@ class _Base(testtools.TestCase):
 
 class RealTest(testtools.TestCase):
 
+    def test_many_specs_on_several_processes(self):
+        result = by_hand.real(by_hand.PARALLEL)
+
+        self.assertEqual((388, True), (result.planned,
+                                       result.suite_finished))
+        self.assertEqual(('v1.34.9', ('n1', 'n2')), (
+            result.cluster.kubernetes, result.cluster.nodes))
+        self.assertEqual(1226.469, result.seconds)
+        self.assertEqual('v0.57.5', result.backend_version)
+        self.assertEqual((), result.problems)
+        # Asked for as certified-conformance is, but on four processes.
+        self.assertEqual(model.FOCUSED, result.mode)
+
     def test_every_archive_is_judged_as_before(self):
         """Verdicts and counts of the real archives of this project."""
         for name, outcome, failed, passed, skipped, nodes, status in (

@@ -68,6 +68,8 @@ class ReadTest(testtools.TestCase):
         self.assertIn('400, master_count (3); it was abandoned (1)',
                       section.title)
         self.assertEqual(4, len(section.lines))
+        self.assertEqual('B.one: B, GET cluster 1: 400, master_count',
+                         section.lines[0])
         self.assertTrue(section.folded)
         self.assertFalse(after.folded)
 

@@ -118,6 +118,11 @@ class TestCalls(testtools.TestCase):
 
         self.assertEqual('failed', program.status().state)
 
+    def test_no_answer_is_an_error(self):
+        program = self.answers(error=errors.CommandFailed(['s'], 1, 'no'))
+
+        self.assertRaises(errors.CommandFailed, program.status)
+
     def test_prose_is_an_answer_without_a_state(self):
         status = self.answers('It is \x1b[31mPending\x1b[0m\n').status()
 
