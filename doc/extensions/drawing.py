@@ -103,7 +103,7 @@ def svg(table: dict[str, set[str]]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} '
         f'{height}" role="img" style="max-width:{width}px;width:100%">'
-        f'<title>Rooms and their doors</title><style>{_STYLE}</style>'
+        f'<title>Parts and what they import</title><style>{_STYLE}</style>'
         '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" '
         'markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0L8 4L0 8z" style="fill:#777;stroke:none"/></marker>'

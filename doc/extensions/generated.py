@@ -49,7 +49,7 @@ class Doors(docutils.SphinxDirective):
     def run(self):
         self.env.note_dependency(str(drawing.CONFIG))
         lines = ['.. list-table::', '   :header-rows: 1', '',
-                 '   * - room', '     - uses']
+                 '   * - part', '     - imports']
         for package, room, used in drawing.lines():
             names = ['any' if door == drawing.ANY else door for door in used]
             lines += [f'   * - ``{package}.{room}``',
@@ -71,7 +71,7 @@ class RoomList(docutils.SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        rows = [('room', 'what it is for')]
+        rows = [('part', 'what it is for')]
         folder = TOP / self.arguments[0]
         for path in rooms(folder):
             self.env.note_dependency(str(path))
