@@ -122,7 +122,7 @@ class InstalledTest(testtools.TestCase):
         self.assertIn("'speed' is not one of", self.call('--check')[1])
 
     def test_the_command_checks_a_file(self):
-        self.assertEqual((0, f'{OURS}: right\n'),
+        self.assertEqual((0, f'{OURS}: valid\n'),
                          self.call('--check', str(OURS)))
         self.assertEqual(2, self.call('--check', '/nowhere/x.yaml')[0])
 

@@ -170,7 +170,7 @@ class Explain(base.Verdict, _OfHost, base.ShowOne):
 
 
 class Audit(base.Verdict, _OfHost, base.Lister):
-    """Show problems and surprises with the drivers and their users.
+    """Show what is wrong with drivers, images, templates and clusters.
 
     Exit code: 0 no errors, 1 there are errors, or warnings (with --strict), 2
     the command line is invalid, 3 the cloud or the drivers cannot be read.

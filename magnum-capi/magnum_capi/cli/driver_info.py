@@ -63,7 +63,7 @@ class Info(base.Judging):
                              f'point is {name!r}']
             except yaml.YAMLError as e:
                 wrong = [f'not YAML: {" ".join(str(e).split())}']
-            for line in wrong or ['right']:
+            for line in wrong or ['valid']:
                 print(f'{where}: {line}', file=self.app.stdout)
             bad += bool(wrong)
         return 1 if bad else 0

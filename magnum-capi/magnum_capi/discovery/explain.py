@@ -44,9 +44,9 @@ def image(subject: str, properties: collections.abc.Mapping[str, typing.Any],
     decision = resolve.resolve(request, catalog)
     refusal = decision.refusal
     remedy = [f'{refusal.hint.rstrip(".")}.'] if refusal else []
-    if not properties.get('os_distro'):
+    if not properties.get('os_distro') and decision.cluster_type:
         remedy.append('Every Magnum refuses the template until os_distro of '
-                      'the image is set, whatever magnum_distro is.')
+                      'the image is set, even if magnum_distro is.')
     return Explanation(
         subject, decision.cluster_type, decision.driver,
         tuple(_reasons(decision)), refusal and f'{refusal.text}.',
@@ -66,7 +66,7 @@ def cluster(found: stored.Template, its_template: stored.Template,
     answer = stored.unmodified_driver(
         its_template, unmodified.without_broken(catalog))
     driver = answer.driver
-    reasons = [f'It is of the {_subject("template", its_template)}. '
+    reasons = [f'It has the {_subject("template", its_template)}. '
                f'{_named(its_template)}']
     state = catalog.states.get(driver) if driver else None
     if state not in (None, model.State.USABLE):

@@ -29,12 +29,12 @@ filter fails closed: an error of its own is a 500.
 
 What a filter cannot do:
 
-* accept an image without any ``os_distro``: Magnum insists on one;
+* accept an image without any ``os_distro``: Magnum requires one;
 * have a cluster accepted if a beta driver that is not enabled was loaded last
-  for its type: Magnum refuses it, whatever the template says;
+  for its type: Magnum refuses it, even if the template names another driver;
 * have the number of masters checked by the template's driver: Magnum asks the
   driver that was loaded last for the type;
-* survive a driver that fails to load: it breaks Magnum itself. The audit
+* prevent that a driver which fails to load breaks Magnum itself. The audit
   reports these four;
 * prevent changes between check and use of an image, or of a template that is
   not in use yet. Names are replaced by uuids, what was stored is compared

@@ -55,8 +55,8 @@ def resolve(request: model.Request, catalog: model.Catalog) -> model.Decision:
             None, None, model.Refusal(
                 model.Kind.NO_DISTRO, 'The image does not say which '
                 'operating system it has',
-                'Set its property magnum_distro, and os_distro for a Magnum '
-                'that insists on it.'),
+                'Set its properties magnum_distro and os_distro; an '
+                'unmodified Magnum requires the latter.'),
             (model.Reason(model.Step.DISTRO, found),))
     return _choose(
         model.ClusterType(request.server_type, distro, request.coe),

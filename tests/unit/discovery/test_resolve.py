@@ -147,8 +147,8 @@ class DistroTest(testtools.TestCase):
         self.assertEqual(model.Refusal(
             model.Kind.NO_DISTRO,
             'The image does not say which operating system it has',
-            'Set its property magnum_distro, and os_distro for a Magnum that '
-            'insists on it.'), decision.refusal)
+            'Set its properties magnum_distro and os_distro; an unmodified '
+            'Magnum requires the latter.'), decision.refusal)
         self.assertEqual([model.Step.DISTRO], steps(decision))
         self.assertFalse(decision.deprecated)
 

@@ -94,10 +94,12 @@ def _without_filter(catalog: model.Catalog, magnum: model.Catalog,
             + ('refuses templates that name none of them'
                if decision.driver is None else
                f'gives {decision.driver} to templates that name none')
-            + '. Without it, Magnum up to 22 stores no driver but that of the '
-            f'image, and without one {_taken(earlier)}, the last that was '
-            f'loaded; Magnum 23 {_taken(newest)}, the default or else the '
-            'first by name, whatever it provides')
+            + '. Without it, Magnum up to 22 ignores a driver in the request, '
+            'and a template whose image names none '
+            + _taken(earlier, 'the last that was loaded')
+            + '; with Magnum 23, a template that names none '
+            + _taken(newest, 'the default or else the first by name, even if '
+                     'it does not provide the type'))
     if len(providers) > 1:
         code = ('clash' if decision.driver is None
                 else 'clash-by-name' if decision.by_name
@@ -110,8 +112,9 @@ def _without_filter(catalog: model.Catalog, magnum: model.Catalog,
             'every image or template')
 
 
-def _taken(answer: unmodified.Answer) -> str:
-    return f'takes {answer.driver}' if answer.driver else 'refuses'
+def _taken(answer: unmodified.Answer, why: str) -> str:
+    return (f'gets {answer.driver}, {why}' if answer.driver
+            else 'is refused')
 
 
 def _beta(catalog: model.Catalog) -> _Drafts:
