@@ -51,8 +51,6 @@ class Processes:
     :param behaviours: delays and faults of the infrastructure provider by
         flavor, ``{'flavors': {'m1.slow': {'createDelay': '20s'}}}``; see
         ``sandbox/capi/behaviour.go`` for all keys.
-    :param lock: the network's lock, held by etcd while it runs; None if
-        nothing else uses the address.
     :param docker_host: Docker (``unix:///...``) for machines that are
         containers: those of Cluster API's provider "docker", which is served
         then, or the servers in ``endpoint_network``.
@@ -66,13 +64,11 @@ class Processes:
                  programs: collections.abc.Mapping[str, pathlib.Path],
                  behaviours: collections.abc.Mapping[str, object]
                  | None = None,
-                 lock: pathlib.Path | None = None,
                  docker_host: str | None = None, rate_limiting: bool = False,
                  endpoint_network: str | None = None) -> None:
         self.layout = layout
         self._paths = programs
         self._behaviours = behaviours or {}
-        self._lock = lock
         self._docker_host = docker_host
         self._rate_limiting = rate_limiting
         self._endpoint_network = endpoint_network
@@ -98,7 +94,7 @@ class Processes:
         """All :class:`..supervision.Program` objects, in starting order."""
         layout, paths = self.layout, self._paths
         return [
-            programs.etcd(layout, paths['etcd'], hold(self._lock)),
+            programs.etcd(layout, paths['etcd']),
             programs.kube_apiserver(
                 layout, paths['kube-apiserver'], self.client(timeout=3)),
             programs.capi(layout, paths['capi'], self._docker_host,
@@ -116,7 +112,7 @@ class Processes:
         server the controllers, too.
 
         :param timeout: seconds for every single wait.
-        :raises EnvironmentProblem: a port or the network is taken.
+        :raises EnvironmentProblem: a port is taken.
         :raises WaitTimeout, WaitAborted: a program does not become ready.
         """
         objects = manifests.load(
@@ -135,7 +131,7 @@ class Processes:
             objects['crds'])
         stored = definitions.path(objects['crds'],
                                   self._paths['kube-apiserver'])
-        with progress.step('Kubernetes API'), self._network_conflict():
+        with progress.step('Kubernetes API'):
             supervisor.launch(wanted[:1], timeout, progress)
             new = not definitions.any_in(etcd)
             restored = new and definitions.restore(
@@ -212,19 +208,6 @@ class Processes:
             port for p in wanted if p.name not in running
             for _, port in p.listens])
 
-    @contextlib.contextmanager
-    def _network_conflict(self) -> collections.abc.Iterator[None]:
-        """Explain the failure of flock(1), which prints nothing."""
-        try:
-            yield
-        except errors.WaitAborted as e:
-            if self._lock and network.taken(self._lock):
-                raise errors.EnvironmentProblem(
-                    'Another run has taken the loopback network',
-                    where=self._lock,
-                    hint='Start again to use another network') from e
-            raise
-
     def _names(self) -> list[str]:
         return [*programs.NAMES, *([programs.OPENSTACK]
                                    if self._endpoint_network else ())]
@@ -242,21 +225,6 @@ class Processes:
         ca = base64.b64encode(
             (self.layout.pki / 'ca.crt').read_bytes()).decode()
         return [manifests.aim(o, url, ca) for o in objects]
-
-
-def hold(lock: pathlib.Path | None) -> tuple[str, ...]:
-    """Start of the command line of the program that holds a network's lock.
-
-    :param lock: None: nothing else uses the address.
-    """
-    if lock is None:
-        return ()
-    flock = shutil.which('flock')
-    if flock is None:
-        raise errors.EnvironmentProblem(
-            'The program flock(1) is missing', where='PATH',
-            hint='Install the package util-linux')
-    return programs.holding(flock, lock)
 
 
 def remove(layout: layout.Layout) -> None:

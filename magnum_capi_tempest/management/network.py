@@ -3,24 +3,20 @@
 """An exclusive 127.x network for one run.
 
 Two sandboxes on a machine must not collide: each takes a whole 127.x.0.0/16.
-A network is taken while its lock file is locked with flock(2), because such a
-lock ends with its last holder, however that died. The locks are shared:
-:func:`allocate` makes sure that there is no holder (with an exclusive lock for
-a moment), then keeps a shared lock, and the program that lives as long as the
-run (etcd) takes another shared lock before ours is released. So the network is
-never without an owner, not even during the hand-over.
+While a run starts, it claims its network with a bound socket whose name is in
+Linux's abstract namespace (unix(7)). Such a name belongs to the network
+namespace, as loopback addresses do: all users, homes and caches of the machine
+share it. It needs no file, and disappears with its process, however that died.
 
-Locks are per cache folder. Runs of other users, and leftovers of killed runs,
-are found by listening sockets on any address of the network: each cluster of a
-run has its own address.
+Once a run has started, its listening sockets show that its network is taken,
+on any address: each cluster of a run has its own. So do leftovers of a killed
+run.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import errno
-import fcntl
-import os
-import pathlib
 import socket
 
 from magnum_capi import errors
@@ -33,16 +29,13 @@ NUMBERS = range(77, 127)
 
 @dataclasses.dataclass
 class Network:
-    """A network that this process holds until :meth:`release`.
+    """A network that this process has claimed until :meth:`release`.
 
     :param prefix: ``127.77``.
-    :param lock: file; a program that takes a shared flock(2) on it keeps
-        holding the network.
     """
 
     prefix: str
-    lock: pathlib.Path
-    _descriptor: int | None = dataclasses.field(default=None, repr=False)
+    _claim: socket.socket = dataclasses.field(repr=False)
 
     @property
     def address(self) -> str:
@@ -54,10 +47,8 @@ class Network:
         return f'{self.prefix}.0.0/16'
 
     def release(self) -> None:
-        """Release our lock; other holders keep the network."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        """Give up the claim; listeners keep the network."""
+        self._claim.close()
 
     def __enter__(self) -> 'Network':
         return self
@@ -67,29 +58,23 @@ class Network:
 
 
 def allocate(ports: collections.abc.Iterable[int],
-             lock_directory: pathlib.Path,
              numbers: collections.abc.Iterable[int] = NUMBERS) -> Network:
-    """Take the first free network.
+    """Claim the first free network.
 
     :param ports: port numbers that must be free on its first address.
-    :param lock_directory: folder of the lock files, made when missing.
     :param numbers: the second numbers to try; a list of one asks for that
         network or none.
-    :returns: a held :class:`Network`, a context manager.
+    :returns: a claimed :class:`Network`, a context manager. Its programs must
+        listen before it is released.
     :raises EnvironmentProblem: none is free, or a port is taken on every
         address; names the port and, if /proc shows it, the program.
     """
-    lock_directory = pathlib.Path(lock_directory)
-    lock_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     refused = []
     for number in numbers:
-        prefix = f'127.{number}'
-        path = lock_directory / f'{prefix}.lock'
-        descriptor = _hold(path)
-        if descriptor is None:
-            refused.append(f'{prefix}: in use by another run')
+        network = _claimed(f'127.{number}')
+        if network is None:
+            refused.append(f'127.{number}: another run starts there')
             continue
-        network = Network(prefix, path, descriptor)
         try:
             other = _met(network, ports)
         except BaseException:
@@ -98,13 +83,31 @@ def allocate(ports: collections.abc.Iterable[int],
         if other is None:
             return network
         network.release()
-        refused.append(f'{prefix}: {other}')
+        refused.append(f'{network.prefix}: {other}')
     raise errors.EnvironmentProblem(
-        'No loopback network is free', where=str(lock_directory),
+        'No loopback network is free',
         last_seen='; '.join(refused[:3]) + (
             f' and {len(refused) - 3} more' if len(refused) > 3 else ''),
         hint='Take a sandbox or management cluster down, or choose other '
              'ports')
+
+
+def claim(address: str) -> Network:
+    """Claim the network of a run that existed before, to start it again.
+
+    :param address: one of the network's.
+    :returns: a context manager.
+    :raises EnvironmentProblem: another run starts there.
+    """
+    prefix = '.'.join(address.split('.')[:2])
+    network = _claimed(prefix)
+    if network is None:
+        raise errors.EnvironmentProblem(
+            'Another run starts on the same loopback network',
+            where=f'{prefix}.0.0/16',
+            hint='Try again when it is up: if it keeps the network, take one '
+                 'of them down')
+    return network
 
 
 def require_free(address: str, ports: collections.abc.Iterable[int]) -> None:
@@ -121,33 +124,18 @@ def require_free(address: str, ports: collections.abc.Iterable[int]) -> None:
             hint='Stop that program or use other ports')
 
 
-def taken(lock: pathlib.Path) -> bool:
-    """Whether this lock is held exclusively."""
-    with open(lock, 'rb') as f:
+def _claimed(prefix: str) -> Network | None:
+    """A network, None if another process has claimed it."""
+    with contextlib.ExitStack() as undo:
+        mine = undo.enter_context(socket.socket(socket.AF_UNIX))
         try:
-            fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
-
-
-def _hold(path: pathlib.Path) -> int | None:
-    """A descriptor with a shared lock on ``path``, None if it is locked.
-
-    flock(2) does not convert a lock atomically: another run may get the lock
-    between the exclusive and the shared one. Then it has the network.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
+            mine.bind(f'\0magnum-capi-network-{prefix}')
+        except OSError as e:
+            if e.errno != errno.EADDRINUSE:
+                raise
+            return None
+        undo.pop_all()
+    return Network(prefix, mine)
 
 
 def _met(network: Network, ports: collections.abc.Iterable[int]) -> str | None:

@@ -18,7 +18,6 @@ from magnum_capi_tempest.management import addons
 from magnum_capi_tempest.management import client
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import layout
-from magnum_capi_tempest.management import local
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import programs
 from magnum_capi_tempest import supervision
@@ -36,20 +35,17 @@ class Pods:
     :param docker: the Docker of the servers, as in DOCKER_HOST.
     :param endpoint_network: see :func:`..programs.capi`.
     :param ports: of the cloud's services, on the layout's address.
-    :param lock: see :class:`..local.Processes`; the machine service holds it.
     """
 
     def __init__(self, layout: layout.Layout,
                  tools: collections.abc.Mapping[str, pathlib.Path],
                  docker: str, endpoint_network: str,
-                 ports: collections.abc.Sequence[int],
-                 lock: pathlib.Path | None = None) -> None:
+                 ports: collections.abc.Sequence[int]) -> None:
         self.layout = layout
         self._tools = tools
         self._docker = docker
         self._endpoint_network = endpoint_network
         self._ports = ports
-        self._lock = lock
 
     def up(self, supervisor: supervision.Supervisor,
            progress: progress.Progress, timeout: float = 120) -> None:
@@ -72,4 +68,4 @@ class Pods:
         return programs.machine_service(
             self.layout, self._tools['capi'], self._docker,
             self._endpoint_network, self._tools[programs.CLOUD_CONTROLLER],
-            self._ports, local.hold(self._lock))
+            self._ports)

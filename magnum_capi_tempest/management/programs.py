@@ -33,9 +33,6 @@ LISTENERS = types.MappingProxyType({
     'capo': ('capo-webhook', 'capo-health'),
 })
 
-#: Exit code of flock(1) when another run holds the network's lock.
-NETWORK_TAKEN = 75
-
 #: Feature gates of Cluster API. Drivers with a ClusterClass need the first
 #: two. Rate limiting and preflight checks add pauses of up to 15 s to every
 #: step, which are right for clouds and pointless in memory, except to measure
@@ -44,28 +41,12 @@ GATES = {'ClusterTopology': True, 'MachinePool': True,
          'ReconcilerRateLimiting': False, 'MachineSetPreflightChecks': False}
 
 
-def holding(flock: str, lock: pathlib.Path | str) -> tuple[str, ...]:
-    """Start of a command line: take a network's lock and exec the rest.
-
-    The program then holds the network as long as it lives. The lock is a
-    shared one, see :mod:`..network`.
-
-    :param flock: path of flock(1) of util-linux.
-    """
-    return (flock, '--shared', '--nonblock', '--no-fork',
-            '--conflict-exit-code', str(NETWORK_TAKEN), str(lock))
-
-
-def etcd(layout: layout.Layout, program: pathlib.Path,
-         hold: tuple[str, ...] = ()) -> supervision.Program:
-    """etcd: TLS with client certificates, and no fsync.
-
-    :param hold: start of the command line, see :func:`holding`.
-    """
+def etcd(layout: layout.Layout, program: pathlib.Path) -> supervision.Program:
+    """etcd: TLS with client certificates, and no fsync."""
     pki = layout.pki
     url, peer = layout.url('etcd'), layout.url('etcd-peer')
     argv = [
-        *hold, program, '--name=magnum-capi', f'--data-dir={layout.etcd}',
+        program, '--name=magnum-capi', f'--data-dir={layout.etcd}',
         f'--listen-client-urls={url}', f'--advertise-client-urls={url}',
         f'--listen-peer-urls={peer}', f'--initial-advertise-peer-urls={peer}',
         f'--initial-cluster=magnum-capi={peer}',
@@ -191,8 +172,7 @@ def capi(layout: layout.Layout, program: str | pathlib.Path,
 def machine_service(
         layout: layout.Layout, program: str | pathlib.Path, docker_host: str,
         endpoint_network: str, cloud_controller: str | pathlib.Path,
-        ports: collections.abc.Sequence[int],
-        hold: collections.abc.Sequence[int | str] = ()) -> supervision.Program:
+        ports: collections.abc.Sequence[int]) -> supervision.Program:
     """The program "capi" without Cluster API, which runs in pods.
 
     It boots Nova's servers, forwards for Octavia's load balancers, and stands
@@ -201,12 +181,11 @@ def machine_service(
     :param docker_host: as of :func:`capi`; its containers reach what this
         program opens in ``endpoint_network``.
     :param ports: of the cloud's services, which listen on loopback.
-    :param hold: start of the command line, see :func:`holding`.
     """
     health = layout.url('capi-health', 'http')
     probe = kube.Endpoint(health, timeout=3)
     return _program(layout, 'capi', [
-        *hold, program, '--cluster-api=false',
+        program, '--cluster-api=false',
         f'--kubeconfig={layout.kubeconfig}',
         f'--bind-address={layout.address}',
         f'--health-addr={health.removeprefix("http://")}',

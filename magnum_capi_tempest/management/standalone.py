@@ -84,10 +84,10 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
             undo.callback(_sweep, directory)
             with network.allocate(
                     layout.Layout(
-                        directory, port_base=port_base).ports.values(),
-                    paths.cache() / 'networks') as mine:
+                        directory, port_base=port_base).ports.values()
+            ) as mine:
                 record = {'address': mine.address, 'network': mine.cidr,
-                          'port_base': port_base, 'lock': str(mine.lock),
+                          'port_base': port_base,
                           'rate_limiting': rate_limiting,
                           'endpoint_network': endpoint_network}
                 folder.write(directory, record)
@@ -144,8 +144,7 @@ def _plane(
     return local.Processes(
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
-        tools, lock=pathlib.Path(record['lock']),
-        rate_limiting=record['rate_limiting'],
+        tools, rate_limiting=record['rate_limiting'],
         endpoint_network=record['endpoint_network'])
 
 

@@ -122,13 +122,12 @@ class Box:
         spec = specs.decided(wish)
         spec = dataclasses.replace(spec, versions=_versions(spec))
         programs, venvs = _prepared(spec, progress)
-        with network.allocate(_ports(spec.port_base),
-                              paths.cache() / 'networks') as net:
+        with network.allocate(_ports(spec.port_base)) as net:
             spec = dataclasses.replace(spec, network=net.prefix)
             folders.make(self.directory).chmod(0o700)
             specs.save(self.directory, spec)
             with self._all_or_nothing(progress):
-                return self._start(spec, programs, venvs, net.lock, progress)
+                return self._start(spec, programs, venvs, progress)
 
     def _again(self, spec: specs.Spec, wish: specs.Spec,
                progress: progress.Progress) -> specs.Spec:
@@ -147,13 +146,12 @@ class Box:
             # The machines have gone with it, like those of a host that lost
             # power: nova-compute boots its servers again when it starts.
             self.supervisor.stop('nova')
-        return self._start(
-            spec, programs, venvs,
-            paths.cache() / 'networks' / f'{spec.network}.lock', progress)
+        with network.claim(spec.layout(self.directory).address):
+            return self._start(spec, programs, venvs, progress)
 
     def _start(self, spec: specs.Spec,
                programs: collections.abc.Mapping[str, pathlib.Path],
-               venvs: environment.Environments, lock: pathlib.Path,
+               venvs: environment.Environments,
                progress: progress.Progress) -> specs.Spec:
         layout = spec.layout(self.directory)
         for name in ('etc', 'log', 'home', 'tmp', 'lock'):
@@ -167,11 +165,11 @@ class Box:
         cloud = deployment.Cloud(layout, spec, venvs, self.supervisor,
                                  programs['helm'])
         if spec.pods:
-            self._in_pods(layout, spec, programs, lock, progress)
+            self._in_pods(layout, spec, programs, progress)
             cloud.up(progress)
         else:
             self._in_processes(management.Processes(
-                layout.management, programs, flavors.behaviours(), lock,
+                layout.management, programs, flavors.behaviours(),
                 docker_host=spec.machines.docker,
                 rate_limiting=spec.rate_limiting,
                 endpoint_network=layout.external_network
@@ -183,7 +181,7 @@ class Box:
 
     def _in_pods(self, layout: layouts.Layout, spec: specs.Spec,
                  programs: collections.abc.Mapping[str, pathlib.Path],
-                 lock: pathlib.Path, progress: progress.Progress) -> None:
+                 progress: progress.Progress) -> None:
         """Start the management cluster, through which clients reach the cloud.
 
         The cloud's first requests need it: the catalog has its addresses.
@@ -192,8 +190,8 @@ class Box:
             layout.management, programs, spec.machines.docker,
             layout.external_network,
             [layout.port(service.name)
-             for service in catalog.services(spec.infrastructure)],
-            lock).up(self.supervisor, progress)
+             for service in catalog.services(spec.infrastructure)]
+        ).up(self.supervisor, progress)
 
     def _in_processes(self, plane: management.Processes,
                       cloud: deployment.Cloud, spec: specs.Spec,

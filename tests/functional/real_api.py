@@ -17,7 +17,6 @@ from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import programs
-from magnum_capi_tempest import paths
 from magnum_capi_tempest import toolchain
 
 
@@ -43,8 +42,7 @@ class RealApi(fixtures.Fixture):
         self.folder = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path)
         where = layout.Layout(self.folder)
-        free = network.allocate(where.ports.values(),
-                                paths.cache() / 'networks')
+        free = network.allocate(where.ports.values())
         self.addCleanup(free.release)
         where = dataclasses.replace(where, address=free.address)
         pki.make(where.pki, where.address, where.url('kube-apiserver'))

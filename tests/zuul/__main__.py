@@ -59,8 +59,7 @@ class Run:
             self._progress, [_PINS / f'{pins}.txt'],
             f'Environment of {name.capitalize()}')
             for name, pins in (('zuul', 'zuul'), ('ansible', 'zuul-ansible'))}
-        with _folder() as folder, network.allocate(
-                sites.PORTS, paths.cache() / 'networks') as net:
+        with _folder() as folder, network.allocate(sites.PORTS) as net:
             self._site = sites.Site(folder, self._results, net.address,
                                     **venvs)
             self._supervisor = supervision.Supervisor(folder)

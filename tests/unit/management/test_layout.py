@@ -22,8 +22,7 @@ class ProgramsTest(testtools.TestCase):
             layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000,
                           '127.80.0.0/16'),
             {name: pathlib.Path('/bin') / name
-             for name in local.tools(openstack=True)},
-            lock=pathlib.Path('/cache/127.80.lock'), **kwargs)
+             for name in local.tools(openstack=True)}, **kwargs)
 
     def test_no_openstack_provider_without_a_cloud(self):
         wanted = self.processes().programs()
@@ -55,13 +54,6 @@ class ProgramsTest(testtools.TestCase):
                      'capo'):
             self.assertIn('--bind-address=127.80.0.1',
                           self.programs[name].argv)
-
-    def test_etcd_holds_the_network(self):
-        argv = self.programs['etcd'].argv
-        self.assertIn('/cache/127.80.lock', argv)
-        self.assertIn('--shared', argv)
-        self.assertLess(argv.index('/cache/127.80.lock'),
-                        argv.index('/bin/etcd'))
 
     def test_memory_grows_with_the_machine(self):
         self.assertEqual([1500, 1500, 6000], [

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import fcntl
 import os
-import pathlib
 import socket
 import subprocess
+import sys
 
-import fixtures
 import testtools
 
 from magnum_capi import errors
@@ -16,6 +14,15 @@ from magnum_capi_tempest.management import network
 FIRST = 130 + 3 * (os.getpid() % 26)
 NUMBERS = range(FIRST, FIRST + 3)
 ONE, TWO, THREE = (f'127.{number}' for number in NUMBERS)
+
+_OTHER = '''
+import sys
+from magnum_capi_tempest.management import network
+number, port = map(int, sys.argv[1:])
+with network.allocate([port], [number]) as claimed:
+    print(claimed.prefix, flush=True)
+    sys.stdin.read()
+'''
 
 
 def listen(address, port=0):
@@ -30,12 +37,11 @@ class AllocateTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.locks = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         s, self.port = listen(f'{ONE}.0.1')
         s.close()
 
     def allocate(self, numbers=NUMBERS):
-        found = network.allocate([self.port], self.locks, numbers)
+        found = network.allocate([self.port], numbers)
         self.addCleanup(found.release)
         return found
 
@@ -52,7 +58,7 @@ class AllocateTest(testtools.TestCase):
         self.allocate([FIRST])
         e = self.assertRaises(
             errors.EnvironmentProblem, self.allocate, [FIRST])
-        self.assertIn(f'{ONE}: in use by another run', str(e))
+        self.assertIn(f'{ONE}: another run starts there', str(e))
 
     def test_listener_on_the_only_address_is_named(self):
         self.listen(f'{ONE}.0.1')
@@ -73,31 +79,30 @@ class AllocateTest(testtools.TestCase):
         self.assertIn(f'Port {self.port} is taken on all addresses', str(e))
         self.assertIn(f'(pid {os.getpid()})', str(e))
 
-    def test_a_failure_gives_the_lock_back(self):
+    def test_a_failure_gives_up_the_claim(self):
         with listen('0.0.0.0', self.port)[0]:
             self.assertRaises(errors.EnvironmentProblem, self.allocate)
         self.assertEqual(ONE, self.allocate().prefix)
 
-    def test_heir_keeps_the_network(self):
-        """As etcd does: flock(1) with our own arguments."""
-        found = self.allocate()
+    def test_claims_of_another_home(self):
+        """They are those of the machine, and end with their process."""
         with subprocess.Popen(
-                ['flock', '--shared', '--nonblock', '--no-fork', found.lock,
-                 'sh', '-c', 'echo held; read line'], text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as heir:
-            heir.stdout.readline()
-            found.release()
+                [sys.executable, '-c', _OTHER, str(FIRST), str(self.port)],
+                env={**os.environ, 'HOME': '/nonexistent',
+                     'MAGNUM_CAPI_CACHE': '/nonexistent/cache'},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True) as other:
+            self.addCleanup(other.kill)
+            self.assertEqual(f'{ONE}\n', other.stdout.readline())
             self.assertEqual(TWO, self.allocate().prefix)
-            heir.communicate('\n')
+            e = self.assertRaises(
+                errors.EnvironmentProblem, network.claim, f'{ONE}.0.1')
+            self.assertIn(f'{ONE}.0.0/16', str(e))
+            other.kill()
+        with network.claim(f'{ONE}.0.1'):
+            self.assertRaises(
+                errors.EnvironmentProblem, self.allocate, [FIRST])
         self.assertEqual(ONE, self.allocate().prefix)
-
-    def test_taken(self):
-        found = self.allocate()
-        self.assertFalse(network.taken(found.lock))
-        found.release()
-        with open(found.lock) as other:
-            fcntl.flock(other, fcntl.LOCK_EX)
-            self.assertTrue(network.taken(found.lock))
 
     def test_require_free(self):
         network.require_free(f'{ONE}.0.1', [self.port])

@@ -23,7 +23,7 @@ class PodsTest(testtools.TestCase):
         self.pods = pods.Pods(
             layout.Layout(pathlib.Path('/run/x'), '127.80.0.1', 30000),
             {name: f'/bin/{name}' for name in pods.TOOLS}, DOCKER,
-            '198.18.8.0/21', [30000, 30774], '/cache/127.80.lock')
+            '198.18.8.0/21', [30000, 30774])
         self.done = []
 
     def patch(self, where, name, value):

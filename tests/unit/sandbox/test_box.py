@@ -18,6 +18,7 @@ from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import profiles
 from magnum_capi_tempest.management import folder
+from magnum_capi_tempest.management import network
 from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
@@ -229,6 +230,17 @@ class SpecTest(_Base):
             with self.subTest(str(asked)):
                 self.assertIn('guards let this pass', self.refused(
                     AssertionError, **asked))
+
+    def test_another_run_starts_on_its_network(self):
+        self.versions_are(samples.VERSIONS)
+        self.useFixture(fixtures.MockPatchObject(
+            boxes, '_prepared', lambda *arguments: ({}, None)))
+        prefix = f'127.{210 + os.getpid() % 40}'
+        samples.save(self.box.directory, network=prefix)
+        with network.claim(f'{prefix}.0.1'):
+            self.assertIn('the same loopback network',
+                          self.refused(errors.EnvironmentProblem))
+        self.assertEqual(['sandbox.json'], os.listdir(self.box.directory))
 
     def conf(self):
         path = self.base / 'x.conf'
