@@ -38,23 +38,23 @@ _LEAVE_OUT = shutil.ignore_patterns(
     '.tox', '.venv', '.stestr', '__pycache__', '*.egg-info', 'build')
 
 
-def find(text: str | None, progress: progress.Progress) -> releases.Release:
+def find(text: str, progress: progress.Progress) -> releases.Release:
     """The release that a user asks for.
 
     :param text: a name or first number, see :func:`.releases.get`,
         :data:`PATCHED`, or the path of a wheel of Magnum or of a folder with
-        its sources; None: the newest release.
+        its sources.
     :raises UsageError: it is none of these, or that Magnum is older than any
         release.
     :raises MagnumCapiError: no wheel can be built from the folder.
     """
     if text == PATCHED:
         return _patched(progress)
-    path = pathlib.Path(text or '').absolute()
+    path = pathlib.Path(text).absolute()
     known = {word for r in releases.RELEASES
              for word in (r.name, str(r.version))}
-    if not text or text in known or not (os.sep in text or path.exists()):
-        return releases.get(text or releases.NEWEST.name)
+    if text in known or not (os.sep in text or path.exists()):
+        return releases.get(text)
     if path.is_file() and path.suffix == '.whl':
         return _release(path, path)
     if not (path / 'setup.cfg').is_file():

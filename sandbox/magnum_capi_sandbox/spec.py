@@ -97,7 +97,7 @@ class Spec:
     @property
     def release(self) -> releases.Release:
         """The release of Magnum, perhaps with a wheel of the user's own."""
-        return magnum_wheel.kept(self.magnum or releases.NEWEST.name)
+        return magnum_wheel.kept(self.magnum)
 
     @property
     def openstack(self) -> bool:
@@ -130,10 +130,8 @@ class Spec:
 
     def layout(self, directory: pathlib.Path) -> layouts.Layout:
         """Its addresses and files in a folder."""
-        return layouts.Layout(
-            directory, self.network,
-            self.port_base or layouts.DEFAULT_PORT_BASE,
-            profiles.get(self.profile or profiles.DEFAULT).https)
+        return layouts.Layout(directory, self.network, self.port_base,
+                              profiles.get(self.profile).https)
 
 
 #: Fields that a user can ask for.

@@ -14,7 +14,6 @@ from magnum_capi_sandbox import access
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import releases
-from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
 from magnum_capi_tempest import promises
 from tests.unit.sandbox import samples
@@ -33,7 +32,7 @@ class AccessTest(testtools.TestCase):
         """tempest.conf of a sandbox with these fields of its Spec."""
         parser = configparser.RawConfigParser(default_section='no section')
         parser.read_string(access.tempest_config(
-            self.layout, samples.PASSWORDS, spec.Spec(**fields), driver,
+            self.layout, samples.PASSWORDS, samples.a_spec(**fields), driver,
             third_party, promise))
         return parser
 
@@ -89,7 +88,7 @@ class AccessTest(testtools.TestCase):
         self.layout = samples.a_layout(self.layout.directory / 'a box')
         path = self.layout.directory / 'tempest.conf'
         path.write_text(access.tempest_config(
-            self.layout, samples.PASSWORDS, spec.Spec()))
+            self.layout, samples.PASSWORDS, samples.a_spec()))
         conf = cfg.ConfigOpts()
         conf.register_opt(cfg.StrOpt('configure_command'), 'magnum_capi')
         conf([], default_config_files=[str(path)])

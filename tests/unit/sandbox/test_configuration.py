@@ -12,7 +12,6 @@ import testtools
 from magnum_capi.discovery import paste
 from magnum_capi_sandbox import catalog
 from magnum_capi_sandbox.cloud import configuration
-from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
 from tests.unit.sandbox import samples
 
@@ -108,11 +107,6 @@ class ServicesTest(testtools.TestCase):
         for name in FILES:
             text = (self.layout.etc / name).read_text()
             self.assertNotRegex(text, 'ca_?file', name)
-
-    def sandbox(self, name, option, containers):
-        config = self.read(name, 'embedded', containers=containers,
-                           kind=infrastructure.OPENSTACK)
-        return config.get('sandbox', option, fallback=None)
 
 
 class RenderTest(testtools.TestCase):

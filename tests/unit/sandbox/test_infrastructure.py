@@ -2,21 +2,14 @@
 
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_sandbox.cloud import environment
 from magnum_capi_sandbox.cloud import flavors
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import releases
-from magnum_capi_sandbox import spec
 from magnum_capi_tempest import resources
 
 
 class InfrastructureTest(testtools.TestCase):
-
-    def test_openstack_is_refused_with_the_profile_full(self):
-        self.assertRaises(
-            errors.UsageError, spec.decided,
-            spec.Spec('full', infrastructure=infrastructure.OPENSTACK))
 
     def test_its_environment_is_another_one(self):
         self.assertNotEqual(

@@ -42,8 +42,3 @@ class LayoutTest(testtools.TestCase):
             self.assertTrue(one.subnet_of(reserved), one)
         for one, other in itertools.combinations(all_, 2):
             self.assertFalse(one.overlaps(other), (one, other))
-
-    def test_every_file_is_in_the_folder(self):
-        for path in (self.layout.etc, self.layout.databases,
-                     self.layout.log, self.layout.kubeconfig):
-            self.assertTrue(path.is_relative_to('/box'), path)

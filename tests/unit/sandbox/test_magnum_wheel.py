@@ -40,7 +40,6 @@ class _Base(testtools.TestCase):
 class FindTest(_Base):
 
     def test_releases(self):
-        self.assertEqual(releases.NEWEST, self.find(None))
         self.assertEqual(releases.get('2025.1'), self.find('20'))
         # A folder of that name does not count.
         (self.base / '20').mkdir()

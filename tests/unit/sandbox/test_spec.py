@@ -138,10 +138,12 @@ class InfrastructureTest(testtools.TestCase):
                 spec.Spec(**wish)).infrastructure)
 
     def test_where_it_cannot_be_had(self):
-        e = self.assertRaises(
-            errors.UsageError, spec.decided,
-            spec.Spec(install=('x',), profile='full'))
-        self.assertIn('need the services load-balancer.', str(e))
+        for wish, said in (
+                ({'install': ('x',)}, 'need the services load-balancer.'),
+                ({'infrastructure': 'openstack'}, 'the profile "embedded"')):
+            e = self.assertRaises(errors.UsageError, spec.decided,
+                                  spec.Spec(profile='full', **wish))
+            self.assertIn(said, str(e))
 
 
 class ManagementTest(testtools.TestCase):
