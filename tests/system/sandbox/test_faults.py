@@ -45,7 +45,7 @@ class _Base(boxes.TestCase):
     def cold_cache(self):
         """A cache with everything but snapshots."""
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        for name in ('cloud', 'toolchain', 'manifests', 'networks'):
+        for name in ('cloud', 'toolchain', 'manifests'):
             (folder / name).symlink_to(paths.cache() / name)
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', str(folder)))
@@ -119,12 +119,6 @@ class UsageTest(_Base):
             self.assertIn('not a sandbox', self.assert_one_line(2, ended))
         self.assertEqual(['box', 'box/thesis.tex'], box.left())
         (box.directory / 'thesis.tex').unlink()
-
-    def test_unknown_profile(self):
-        box = self.box()
-        self.assertIn('Known profiles', self.assert_one_line(
-            2, box.up('--profile', 'huge')))
-        self.assert_nothing_left(box)
 
     def test_two_commands_at_once(self):
         box = self.box()
