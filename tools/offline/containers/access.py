@@ -17,13 +17,11 @@ class Access:
     :param socket: of its API.
     :param pid: a process in its network.
     :param network: its own network.
-    :param data: folder of its images.
     """
 
     socket: pathlib.Path
     pid: int
     network: networks.EngineNetwork
-    data: pathlib.Path
 
     @property
     def docker_host(self) -> str:
@@ -45,11 +43,6 @@ class Access:
         return pathlib.Path(f'/proc/{self.pid}/ns/net')
 
     @property
-    def subnet(self) -> ipaddress.IPv4Network:
-        """Subnet of the container network "kind", which has the nodes."""
-        return self.network.kind
-
-    @property
     def minikube_subnet(self) -> ipaddress.IPv4Network:
         """For ``minikube start --subnet``; the host has a route to it."""
         return self.network.minikube
@@ -61,11 +54,7 @@ class Access:
         """
         return ['nsenter', f'--net={self.netns}', '--', *map(str, args)]
 
-    def client(self, timeout=120):
-        """A ``docker.DockerClient``; the caller closes it.
-
-        :param timeout: seconds for one request.
-        """
+    def client(self):
+        """A ``docker.DockerClient``; the caller closes it."""
         import docker
-        return docker.DockerClient(
-            base_url=self.docker_host, timeout=timeout)
+        return docker.DockerClient(base_url=self.docker_host, timeout=120)

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Up and down: the life of an engine."""
+"""Up and down: the life of an engine.
+
+Images take minutes to load and stay in the store for the next run. Containers,
+volumes and networks belong to a run: leftovers of a killed one are removed
+when the next one starts.
+"""
 
 import contextlib
 import fcntl
@@ -23,7 +28,6 @@ from tools.offline.containers import kernel
 from tools.offline.containers import layout as layouts
 from tools.offline.containers import networks
 from tools.offline.containers import settings
-from tools.offline.containers import store
 from tools.offline import pins
 
 #: Overrides the folder of the images.
@@ -93,8 +97,7 @@ class Engine:
         if record is None or pid is None or not _answers(self.layout.socket):
             return None
         return access.Access(self.layout.socket, pid,
-                             networks.parse(record['network']),
-                             self.layout.data)
+                             networks.parse(record['network']))
 
     def down(self):
         """Stop all containers and the engine; images stay.
@@ -103,9 +106,10 @@ class Engine:
         """
         found = self.access()
         if found:
-            with contextlib.suppress(Exception):
-                # A hanging daemon must not prevent its own end.
-                _with_client(found, store.sweep)
+            # A hanging daemon must not prevent its own end.
+            with contextlib.suppress(Exception), \
+                    contextlib.closing(found.client()) as client:
+                _sweep(client)
         self._end()
 
     def _require(self):
@@ -160,16 +164,15 @@ class Engine:
 
     def _prepare_networks(self, found):
         """Remove containers of a killed run, and make the nodes' network."""
-        def prepare(client):
-            import docker
-            store.sweep(client)
-            subnet = found.network.kind
-            pool = docker.types.IPAMPool(
-                subnet=str(subnet), gateway=str(subnet[1]))
+        import docker
+        subnet = found.network.kind
+        pool = docker.types.IPAMPool(
+            subnet=str(subnet), gateway=str(subnet[1]))
+        with contextlib.closing(found.client()) as client:
+            _sweep(client)
             client.networks.create(
                 settings.NETWORK, driver='bridge', check_duplicate=True,
                 ipam=docker.types.IPAMConfig(pool_configs=[pool]))
-        _with_client(found, prepare)
 
     def _record(self):
         try:
@@ -201,12 +204,22 @@ class Engine:
             self.layout.directory.rmdir()   # fails unless it is empty
 
 
-def _with_client(found, function):
-    client = found.client()
-    try:
-        function(client)
-    finally:
-        client.close()
+def _sweep(client):
+    """Remove all containers and volumes, and all networks but dockerd's own.
+
+    :param client: ``docker.DockerClient``.
+    """
+    import docker
+    for container in client.containers.list(all=True, ignore_removed=True):
+        with contextlib.suppress(docker.errors.NotFound):
+            container.remove(force=True, v=True)
+    for volume in client.volumes.list():
+        with contextlib.suppress(docker.errors.NotFound):
+            volume.remove(force=True)
+    for network in client.networks.list():
+        if network.name not in ('bridge', 'host', 'none'):
+            with contextlib.suppress(docker.errors.NotFound):
+                network.remove()
 
 
 def _answers(socket) -> bool:
@@ -215,16 +228,11 @@ def _answers(socket) -> bool:
     if not socket.exists():
         return False
     try:
-        client = docker.DockerClient(
-            base_url=f'unix://{socket}', timeout=5)
-    except docker.errors.DockerException:
-        return False
-    try:
-        return client.ping()
+        with contextlib.closing(docker.DockerClient(
+                base_url=f'unix://{socket}', timeout=5)) as client:
+            return client.ping()
     except (docker.errors.DockerException, OSError):
         return False
-    finally:
-        client.close()
 
 
 def _taken():

@@ -73,7 +73,7 @@ class AccessTest(testtools.TestCase):
         super().setUp()
         self.access = access.Access(
             pathlib.Path('/run/x/docker.sock'), 42,
-            networks.parse('10.213.0.0/16'), pathlib.Path('/images'))
+            networks.parse('10.213.0.0/16'))
 
     def test_programs_reach_nodes_without_a_proxy(self):
         self.useFixture(fixtures.EnvironmentVariable(

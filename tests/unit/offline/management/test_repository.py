@@ -154,7 +154,7 @@ class CommandTest(testtools.TestCase):
     def test_the_engines_ports_are_in_its_network(self):
         network = networks.parse('10.213.0.0/16')
         text = command.wrapper('/m', '/h', 'b:1', access.Access(
-            pathlib.Path('/d.sock'), 42, network, pathlib.Path('/i')))
+            pathlib.Path('/d.sock'), 42, network))
         self.assertIn('exec nsenter --net=/proc/42/ns/net -- /m "$@"', text)
         self.assertIn(f'--subnet={network.minikube}', text)
 
