@@ -70,9 +70,9 @@ def _parser():
 def _build(args):
     found = build.build(args.directory, args.only, args.kubernetes,
                         progress.Progress())
-    size = sum(a.size for a in found.archives.values())
-    print(f'{len(found.archives)} image archives in {found.directory}, '
-          f'{disk.text(size)}')
+    size = sum(one.path.stat().st_size for one in found.values())
+    directory = inventory.folder(args.directory)
+    print(f'{len(found)} image archives in {directory}, {disk.text(size)}')
     return 0
 
 
@@ -80,28 +80,30 @@ def _load(args):
     docker, say = dockers.find(), progress.Progress()
     found = build.build(args.directory, _MACHINES, args.kubernetes, say)
     chosen = plan.choose(recipes.load(), _MACHINES, args.kubernetes)
-    loading.load([found.archives[r.name] for r in chosen
+    loading.load([found[r.name] for r in chosen
                   if r.title in _MACHINES], docker, say)
     return 0
 
 
 def _check(args):
-    found = inventory.read(args.directory)
+    directory = inventory.folder(args.directory)
     wanted = plan.choose(recipes.load(), None, args.kubernetes)
-    faults = found.verify()
-    missing = [r.name for r in wanted if r.name not in found.archives]
-    for name, archive in sorted(found.archives.items()):
-        if name in faults:
-            print(f'broken: {name}: {faults[name]}')
+    files = inventory.files(directory)
+    faults = {file: one.fault() if one else 'it is no whole image archive'
+              for file, one in files.items()}
+    missing = {r.name for r in wanted} - {
+        one.name for one in files.values() if one}
+    for file, one in files.items():
+        if faults[file]:
+            print(f'broken: {file.name}: {faults[file]}')
         else:
-            print(f'intact: {name}: {archive.version}, '
-                  f'{disk.text(archive.size)}')
-    for name in missing:
+            print(f'intact: {one.name}: {one.version}, '
+                  f'{disk.text(file.stat().st_size)}')
+    for name in sorted(missing):
         print(f'missing: {name}')
-    if faults or missing:
+    if missing or any(faults.values()):
         return 1
-    print(f'{len(found.archives)} image archives in {found.directory} are '
-          'intact')
+    print(f'{len(files)} image archives in {directory} are intact')
     return 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes an image archive that both Docker and containerd accept.
+"""Writes and reads image archives that both Docker and containerd accept.
 
 One tar file that is both a docker-archive (``manifest.json``, for ``docker
 load``, also of Docker 20.10) and an OCI layout (``index.json`` and
@@ -19,6 +19,7 @@ import json
 import pathlib
 import tarfile
 
+from magnum_capi_tempest import dockers
 from magnum_capi_tempest.toolchain import download
 
 _OCI = 'application/vnd.oci.image'
@@ -27,7 +28,50 @@ _OCI = 'application/vnd.oci.image'
 #: content.
 _CREATED = '1970-01-01T00:00:00Z'
 
+_BLOBS = 'blobs/sha256'
+
+#: Labels of every image that is not the upstream project's own, and of one of
+#: a release of Kubernetes.
+STAND_IN, KUBERNETES = dockers.STAND_IN, 'io.magnum-capi.kubernetes'
+
+#: Labels of OCI's image-spec, annotations.md.
+TITLE, VERSION = (f'org.opencontainers.image.{name}'
+                  for name in ('title', 'version'))
+
+#: containerd takes the full name of an image from this annotation.
+_NAME = 'io.containerd.image.name'
+
 _PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """An image archive.
+
+    :param name: of its recipe.
+    :param references: names of its image, with tags.
+    :param version: of its content.
+    :param kubernetes: "v1.34.9" when it is of one release, else None.
+    :param image_id: hex digest of the image's configuration, which is
+        Docker's image id.
+    """
+
+    name: str
+    path: pathlib.Path
+    references: tuple[str, ...]
+    version: str
+    kubernetes: str | None
+    image_id: str
+
+    def fault(self) -> str | None:
+        """What is wrong with its content, None if nothing is; reads all."""
+        with tarfile.open(self.path) as tar:
+            for info in tar:
+                folder, _, name = info.name.rpartition('/')
+                if folder == _BLOBS and name != hashlib.file_digest(
+                        tar.extractfile(info), 'sha256').hexdigest():
+                    return f'the SHA-256 of {info.name} differs from its name'
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +99,6 @@ def config(recipe, layers, architecture) -> dict:
     for key, value in (
             ('Entrypoint', list(recipe.entrypoint)),
             ('Cmd', list(recipe.command)), ('User', recipe.user),
-            ('WorkingDir', recipe.workdir),
             ('ExposedPorts', {port: {} for port in recipe.ports})):
         if value:
             run[key] = value
@@ -92,8 +135,7 @@ def documents(configuration, layers, references):
              'platform': {'os': 'linux',
                           'architecture': configuration['architecture']},
              'annotations': {
-                 # containerd takes the full name from this one.
-                 'io.containerd.image.name': reference,
+                 _NAME: reference,
                  'org.opencontainers.image.ref.name':
                      reference.rpartition(':')[2]}}
             for reference in references]})
@@ -107,7 +149,7 @@ def documents(configuration, layers, references):
 
 
 def write(out: pathlib.Path, configuration, layers, references) -> str:
-    """Write the archive.
+    """Write an archive.
 
     :returns: the image's id, hex.
     """
@@ -128,24 +170,36 @@ def write(out: pathlib.Path, configuration, layers, references) -> str:
     return identity
 
 
-def image_id(archive: pathlib.Path) -> str | None:
-    """The image id (hex) that an archive's ``manifest.json`` names.
+def read(file: pathlib.Path) -> Archive | None:
+    """What an archive of :func:`write` is.
 
-    None if it is not an archive that ``docker load`` accepts.
+    None if it is something else, or is not whole. Its layers are not read.
     """
     try:
-        with tarfile.open(archive) as tar:
-            for info in tar:
-                if info.name == 'manifest.json':
-                    found, = json.load(tar.extractfile(info))
-                    return pathlib.PurePath(found['Config']).stem
-    except (OSError, ValueError, KeyError, tarfile.TarError):
+        with tarfile.open(file) as tar:
+            # The header of the last member shows whether the file is cut off.
+            members = {info.name: info for info in tar}
+
+            def document(name):
+                return json.load(tar.extractfile(members[name]))
+
+            found, = document('manifest.json')
+            labels = document(found['Config'])['config']['Labels']
+            if STAND_IN not in labels:
+                return None
+            return Archive(
+                labels[TITLE], file, tuple(
+                    one['annotations'][_NAME]
+                    for one in document('index.json')['manifests']),
+                labels[VERSION], labels.get(KUBERNETES),
+                pathlib.PurePath(found['Config']).name)
+    except (AttributeError, KeyError, OSError, TypeError, ValueError,
+            tarfile.TarError):
         return None
-    return None
 
 
 def _blob(digest):
-    return f'blobs/sha256/{digest}'
+    return f'{_BLOBS}/{digest}'
 
 
 def _familiar(reference):

@@ -2,9 +2,8 @@
 
 """Makes image archives: programs, layers, archives, one after the other.
 
-An archive gets its name when it is complete, and the inventory is written
-after each one, so archives made before Ctrl-C or a full disk are kept. One
-process at a time works in a folder.
+An archive gets its name when it is complete, so archives made before Ctrl-C or
+a full disk are kept. One process at a time works in a folder.
 """
 
 import contextlib
@@ -12,7 +11,6 @@ import dataclasses
 import functools
 import pathlib
 import tempfile
-import time
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
@@ -42,7 +40,7 @@ class Order:
     """The argument of a builder's ``make(order, out, progress)``.
 
     :param programs: absolute path in the image -> the program's file.
-    :param archives: images to bake in, :class:`.inventory.Archive`.
+    :param archives: images to bake in, :class:`.archive.Archive`.
     :param layers: function from a layer's name to its tar file.
     :param work: an empty folder, removed afterwards.
     """
@@ -60,15 +58,14 @@ def build(directory=None, names=None, minors=None, progress=None):
     :param directory: the folder; by default as in :mod:`.inventory`.
     :param names: see :func:`.plan.choose`.
     :param minors: of Kubernetes; all by default.
-    :returns: the :class:`.inventory.Inventory` of the folder.
+    :returns: all archives of the folder, see :func:`.inventory.read`.
     :raises UsageError: a name or minor is unknown, or the folder has
         something else in it; nothing was done.
     :raises EnvironmentProblem: something is missing, or the disk is full.
     :raises CommandFailed: a build failed.
     """
     progress = progress or progress_.Progress()
-    directory = pathlib.Path(
-        directory or inventory.default_directory()).absolute()
+    directory = inventory.folder(directory)
     recipes = recipes_.load()
     chosen = plan_.choose(recipes, names, minors)
     with _writing(directory), lock.hold(
@@ -80,6 +77,7 @@ class _Maker:
 
     def __init__(self, directory, recipes, progress):
         self._directory = directory
+        self._have = inventory.read(directory)
         self._recipes = recipes
         self._progress = progress
 
@@ -91,14 +89,13 @@ class _Maker:
         for recipe in chosen:
             self._one(recipe)
         self._forget()
-        return inventory.read(self._directory)
+        return self._have
 
     def _announce(self, chosen):
         wanted = {p for r in chosen for p in r.programs.values()}
         there = {s.program for s in toolchain.describe(pins.load())
                  if s.state == 'ready'}
-        have = inventory.read(self._directory).archives
-        missing = [r for r in chosen if r.name not in have]
+        missing = [r for r in chosen if r.name not in self._have]
         programs = wanted - there
         if missing or programs:
             self._progress.info(
@@ -117,8 +114,7 @@ class _Maker:
             pins.load())
         files = {path: programs[name]
                  for path, name in recipe.programs.items()}
-        have = inventory.read(self._directory)
-        bakes = tuple(have.archives[r.name]
+        bakes = tuple(self._have[r.name]
                       for r in plan_.baked(recipe, self._recipes))
         parts = {'format': str(_FORMAT), **{
             f'program {path}': _digest(file, file.stat().st_mtime_ns)
@@ -126,19 +122,18 @@ class _Maker:
         for name in recipe.layers():
             parts[f'layer {name}'] = self._layer(name).sha256
         for one in bakes:
-            parts[f'archive {one.name}'] = one.sha256
+            parts[f'archive {one.name}'] = one.path.name
         parts.update(_sources(recipe))
-        key = plan_.key(recipe, parts)
-        old = have.archives.get(recipe.name)
-        if old and old.key == key and inventory.quick_fault(old) is None:
+        path = inventory.path(
+            self._directory, recipe.name, plan_.key(recipe, parts))
+        if recipe.name in self._have and self._have[recipe.name].path == path:
             return
         with tempfile.TemporaryDirectory(
                 prefix='tmp-', dir=self._directory) as work, \
                 self._progress.step(f'image {recipe.name}'):
-            self._write(recipe, files, bakes, key, pathlib.Path(work))
+            self._write(recipe, files, bakes, path, pathlib.Path(work))
 
-    def _write(self, recipe, files, bakes, key, work):
-        begin = time.monotonic()
+    def _write(self, recipe, files, bakes, path, work):
         out = work / 'archive.tar'
         if recipe.builder:
             (work / 'scratch').mkdir()
@@ -148,42 +143,26 @@ class _Maker:
             BUILDERS[recipe.builder].make(order, out, self._progress)
         else:
             assemble.write(recipe, files, self._layer, work, out)
-        image_id = archive.image_id(out)
-        if image_id is None:
+        made = archive.read(out)
+        if made is None:
             raise errors.EnvironmentProblem(
                 f'The result for {recipe.name} is not an image archive',
                 where=out, hint='This is a bug in its recipe or builder')
-        path = self._directory / f'{recipe.name}.tar'
-        made = inventory.Archive(
-            recipe.name, path, recipe.references, recipe.kind, recipe.set,
-            recipe.kubernetes, recipe.version, image_id,
-            download.digest(out), out.stat().st_size, True, key,
-            round(time.monotonic() - begin, 1), self._contents(recipe))
         out.replace(path)
-        have = inventory.read(self._directory)
-        inventory.write(dataclasses.replace(
-            have, archives={**have.archives, recipe.name: made}))
+        self._have[recipe.name] = dataclasses.replace(made, path=path)
 
     def _layer(self, name):
         return layers.ensure(
             name, self._directory / 'layers', self._progress)
 
-    def _contents(self, recipe):
-        known = pins.load().programs
-        contents = {p: known[p].version for p in recipe.programs.values()}
-        for name in recipe.layers():
-            contents[f'layer {name}'] = self._layer(name).sha256
-        return contents
-
     def _forget(self):
-        """Drop archives that no recipe makes any more."""
-        have = inventory.read(self._directory)
-        kept = {n: a for n, a in have.archives.items()
-                if n in self._recipes}
-        if kept != have.archives:
-            inventory.write(dataclasses.replace(have, archives=kept))
-        for name in have.archives.keys() - kept.keys():
-            have.archives[name].path.unlink(missing_ok=True)
+        """Remove archives that are out of date or that no recipe makes."""
+        self._have = {name: one for name, one in self._have.items()
+                      if name in self._recipes}
+        for file, one in inventory.files(self._directory).items():
+            if one and (one.name not in self._have
+                        or self._have[one.name].path != file):
+                file.unlink()
 
 
 def _sources(recipe):
@@ -208,12 +187,12 @@ def _digest(file, mtime_ns):
 
 def _refuse_others(directory):
     """Refuse a folder with foreign files."""
-    if (directory / inventory.FILE).exists():
+    if inventory.read(directory):
         return
-    # Before the first archive there is no inventory.
     others = [path for path in directory.iterdir()
               if path.name not in ('lock', 'layers')
-              and not path.name.startswith('tmp-')]
+              and not path.name.startswith('tmp-')
+              and not inventory.is_name(path.name)]
     if others:
         raise errors.UsageError(
             'The folder contains something other than image archives',

@@ -11,7 +11,7 @@ _TIMEOUT = 1800
 def load(archives, docker, progress):
     """Load the images that a Docker lacks or has in another version.
 
-    :param archives: :class:`.inventory.Archive`.
+    :param archives: :class:`.archive.Archive`.
     :param docker: :class:`magnum_capi_tempest.dockers.Docker`.
     :raises CommandFailed: Docker rejects an archive.
     """

@@ -14,7 +14,7 @@ import re
 import tomllib
 
 from magnum_capi import errors
-from magnum_capi_tempest import dockers
+from tools.offline.images import archive
 from tools.offline import pins
 
 #: Folder of the recipes and of what they are made from.
@@ -26,9 +26,6 @@ KINDS = 'image', 'node', 'base'
 #: Where images are used: in every node, by a management cluster in nodes, as
 #: the machine itself.
 SETS = 'node', 'management', 'machine'
-
-#: Label of every image that is not the upstream project's own.
-STAND_IN = dockers.STAND_IN
 
 _NAME = re.compile(r'[a-z0-9]+([._-][a-z0-9]+)*')
 
@@ -81,7 +78,6 @@ class Recipe:
     command: tuple[str, ...] = ()
     environment: dict = dataclasses.field(default_factory=dict)
     user: str | None = None
-    workdir: str | None = None
     ports: tuple[str, ...] = ()
     builder: str | None = None
     bakes: tuple[str, ...] = ()
@@ -112,11 +108,10 @@ class Recipe:
 
     def labels(self) -> dict[str, str]:
         """Labels of the image."""
-        labels = {STAND_IN: 'true',
-                  'org.opencontainers.image.title': self.name,
-                  'org.opencontainers.image.version': self.version}
+        labels = {archive.STAND_IN: 'true',
+                  archive.TITLE: self.name, archive.VERSION: self.version}
         if self.kubernetes:
-            labels['io.magnum-capi.kubernetes'] = self.kubernetes
+            labels[archive.KUBERNETES] = self.kubernetes
         return labels
 
 

@@ -68,7 +68,7 @@ def _prepare(args, progress):
     folder.mkdir(parents=True, exist_ok=True)
     check(repository.make(folder, tools))
     base = build.build(args.images, ['kicbase'], [_MINOR], progress
-                       ).archives[f'kicbase-{_MINOR}']
+                       )[f'kicbase-{_MINOR}']
     loading.load([base], docker, progress)
     _seed(folder / '.minikube', tools)
     running = containers.Engine(

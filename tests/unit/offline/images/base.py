@@ -6,7 +6,8 @@ import pathlib
 import fixtures
 import testtools
 
-from tools.offline.images import inventory
+from tools.offline.images import archive
+from tools.offline.images import layer
 from tools.offline.images import recipes
 
 
@@ -17,18 +18,16 @@ def recipe(name='small', **fields):
     return recipes.Recipe(name=name, **fields)
 
 
-def archive(name='small', **fields):
-    """An archive that is nowhere."""
-    values = {
-        'path': pathlib.Path(f'/nowhere/{name}.tar'),
-        'references': (f'example.org/{name}:1',), 'kind': 'image',
-        'set': 'node', 'kubernetes': None, 'version': '1',
-        'image_id': 'ab' * 32, 'sha256': 'cd' * 32, 'size': 3,
-        'stand_in': True, 'key': 'k', 'seconds': 1.0, **fields}
-    return inventory.Archive(name=name, **values)
-
-
 class TestCase(testtools.TestCase):
 
     def folder(self):
         return pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def write(self, path, made):
+        """Write an archive with the file /x; return its layer and its id."""
+        file = self.folder() / 'layer.tar'
+        layer.write(file, [layer.Entry('/x', b'x')])
+        own = archive.layer(file)
+        return own, archive.write(
+            path, archive.config(made, [own], 'amd64'), [own],
+            made.references)

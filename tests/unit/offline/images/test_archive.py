@@ -83,18 +83,12 @@ class TestArchive(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.home = self.folder()
-        file = self.home / 'layer.tar'
-        layer.write(file, [layer.Entry('/x', b'x')])
-        self.layer = archive.layer(file)
         self.recipe = base.recipe(
             references=('docker.io/library/busybox:1', 'quay.io/a/b:2'),
             version='1.2', kubernetes='v1.34.9', entrypoint=('/x',),
             environment={'A': 'b'}, user='1:2', ports=('80/tcp',))
-        self.out = self.home / 'archive.tar'
-        self.image_id = archive.write(
-            self.out, archive.config(self.recipe, [self.layer], 'amd64'),
-            [self.layer], self.recipe.references)
+        self.out = self.folder() / 'archive.tar'
+        self.layer, self.image_id = self.write(self.out, self.recipe)
 
     def read(self, name):
         with tarfile.open(self.out) as tar:
@@ -144,14 +138,32 @@ class TestArchive(base.TestCase):
         self.assertIn('A=b', run['Env'])
         self.assertNotIn('Cmd', run)
 
-    def test_image_id_is_read_back(self):
-        self.assertEqual(self.image_id, archive.image_id(self.out))
+    def test_what_it_is_is_read_back(self):
+        found = archive.read(self.out)
+        self.assertEqual(archive.Archive(
+            'small', self.out, self.recipe.references, '1.2', 'v1.34.9',
+            self.image_id), found)
+        self.assertIsNone(found.fault())
 
-    def test_what_is_no_archive_has_no_image_id(self):
-        broken = self.home / 'broken.tar'
-        for content in b'', b'no tar', self.out.read_bytes()[:700]:
-            broken.write_bytes(content)
-            self.assertIsNone(archive.image_id(broken))
+    def test_what_is_none_or_not_whole(self):
+        whole = self.out.read_bytes()
+        for content in b'', b'no tar', whole[:700], whole[:12000]:
+            self.out.write_bytes(content)
+            self.assertIsNone(archive.read(self.out), len(content))
+
+    def test_an_image_of_somebody_else(self):
+        """Who saves one beside ours does not lose it."""
+        configuration = archive.config(self.recipe, [self.layer], 'amd64')
+        del configuration['config']['Labels'][archive.STAND_IN]
+        archive.write(self.out, configuration, [self.layer], ('mine:1',))
+        self.assertIsNone(archive.read(self.out))
+
+    def test_other_content(self):
+        found = archive.read(self.out)
+        whole = bytearray(self.out.read_bytes())
+        whole[whole.rindex(b'x')] = ord('y')
+        self.out.write_bytes(whole)
+        self.assertIn(self.layer.sha256, found.fault())
 
     def test_a_layer_that_is_there_twice_is_stored_once(self):
         archive.write(self.out, archive.config(

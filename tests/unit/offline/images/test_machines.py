@@ -6,6 +6,7 @@ import subprocess
 import fixtures
 import testtools
 
+from tools.offline.images import archive
 from tools.offline.images import kicbase
 from tools.offline.images import layer
 from tools.offline.images import machine
@@ -86,7 +87,7 @@ class MachineTest(testtools.TestCase):
         self.assertEqual('SIGRTMIN+3', found['StopSignal'])
         self.assertEqual({'/var': {}}, found['Volumes'])
         self.assertIn('container=docker', found['Env'])
-        self.assertEqual('true', found['Labels'][recipes.STAND_IN])
+        self.assertEqual('true', found['Labels'][archive.STAND_IN])
 
     def test_machine_of_minikube(self):
         found = self.entries(kicbase, recipes.load()['kicbase-1.34'])

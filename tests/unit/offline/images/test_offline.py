@@ -2,7 +2,7 @@
 
 from unittest import mock
 
-from magnum_capi_tempest.toolchain import download
+from magnum_capi_tempest.toolchain import disk
 from tests.unit.offline import commands
 from tests.unit.offline.images import base
 from tools.offline.images import build
@@ -15,12 +15,9 @@ class TestCommands(base.TestCase):
     def setUp(self):
         super().setUp()
         self.home = self.folder()
-        path = self.home / 'pause.tar'
-        path.write_bytes(b'abc')
-        self.inventory = inventory.Inventory(self.home, {
-            'pause': base.archive('pause', path=path,
-                                  sha256=download.digest(path))})
-        inventory.write(self.inventory)
+        self.path = self.home / 'pause-1.tar'
+        self.write(self.path, base.recipe('pause'))
+        self.size = disk.text(self.path.stat().st_size)
         patcher = mock.patch.object(recipes, 'load', return_value={
             'pause': base.recipe('pause'), 'proxy-1.34': base.recipe(
                 'proxy-1.34', kubernetes='v1.34.9')})
@@ -33,27 +30,29 @@ class TestCommands(base.TestCase):
 
     def test_build(self):
         with mock.patch.object(build, 'build',
-                               return_value=self.inventory) as made:
+                               return_value=inventory.read(self.home)
+                               ) as made:
             code, out = self.run_command(
                 'build', '--kubernetes', '1.34', '--only', 'a', 'b')
 
         self.assertEqual((self.home, ['a', 'b'], ['1.34']),
                          made.call_args.args[:3])
         self.assertEqual(
-            (0, f'1 image archives in {self.home}, 3 B\n'), (code, out))
+            (0, f'1 image archives in {self.home}, {self.size}\n'),
+            (code, out))
 
     def test_check_of_whole_ones(self):
         with mock.patch.dict(recipes.load.return_value) as known:
             del known['proxy-1.34']
             self.assertEqual(
-                (0, 'intact: pause: 1, 3 B\n'
+                (0, f'intact: pause: 1, {self.size}\n'
                     f'1 image archives in {self.home} are intact\n'),
                 self.run_command('check'))
 
     def test_check_names_missing_and_broken(self):
-        (self.home / 'pause.tar').write_bytes(b'')
+        self.path.write_bytes(b'')
         for argv in (), ('--kubernetes', '1.34'):
             self.assertEqual(
-                (1, 'broken: pause: it has 0 bytes instead of 3\n'
-                    'missing: proxy-1.34\n'),
+                (1, 'broken: pause-1.tar: it is no whole image archive\n'
+                    'missing: pause\nmissing: proxy-1.34\n'),
                 self.run_command('check', *argv))
