@@ -10,7 +10,6 @@ from unittest import mock
 import fixtures
 import testtools
 
-from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_report as cli
 from magnum_capi_tempest.cli import conformance_run
 from magnum_capi_tempest.conformance import archive
@@ -169,11 +168,3 @@ class RerunTest(TestCase):
                 (request.target, request.plan.parallel, request.plan.mode,
                  request.plan.skip))
             self.assertEqual((0, False), (code, 'None' in out))
-
-    def test_error_is_no_verdict(self):
-        with mock.patch.object(
-                lifecycle, 'run', side_effect=KeyboardInterrupt):
-            self.assertEqual(130, self.again('--kubeconfig', '/k')[0])
-        with mock.patch.object(
-                lifecycle, 'run', side_effect=errors.WaitTimeout('Timed out')):
-            self.assertEqual(3, self.again('--kubeconfig', '/k')[0])
