@@ -7,7 +7,6 @@ import dataclasses
 import os
 
 from magnum_capi import scratch
-from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
@@ -90,7 +89,7 @@ def observe(path):
         return Nodes(error=e)
 
 
-def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
+def wait_for_nodes(path, masters, workers, version):
     """Wait until the workload API shows these nodes and no others.
 
     A failed connection is retried: load balancers take a moment. A refusal is
@@ -102,9 +101,8 @@ def wait_for_nodes(path, *, masters, workers, version, timeout, interval):
         signed by Magnum's CA.
     :raises WaitTimeout: there are other nodes; the error lists them.
     """
-    waiting.wait_for(
-        lambda: observe(path), what=f'{masters} control plane nodes and '
-        f'{workers} workers, all ready with {version}', timeout=timeout,
-        done=lambda found: found.shows(masters, workers, version),
-        failed=Nodes.refusal, describe=str,
-        pace=waiters.pace(interval))
+    waiters.until(
+        lambda: observe(path),
+        lambda found: found.shows(masters, workers, version),
+        f'{masters} control plane nodes and {workers} workers, all ready with '
+        f'{version}', failed=Nodes.refusal)

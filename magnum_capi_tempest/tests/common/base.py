@@ -478,13 +478,13 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if not CONF.magnum_capi_feature_enabled.workload_api:
             self.not_checked('nodes of usable clusters', 'workload_api')
             return
-        path = self.enterContext(
+        access.wait_for_nodes(self.kubeconfig(cluster), masters, workers,
+                              cluster['coe_version'])
+
+    def kubeconfig(self, cluster):
+        """Write a kubeconfig for a cluster, for this test; return its path."""
+        return self.enterContext(
             access.kubeconfig_of(self.magnum.certificates, cluster))
-        access.wait_for_nodes(
-            path, masters=masters, workers=workers,
-            version=cluster['coe_version'],
-            timeout=CONF.magnum_capi.build_timeout,
-            interval=CONF.magnum_capi.build_interval)
 
     @classmethod
     def collect_evidence(cls, clusters, test, since=0, owner=None):

@@ -20,7 +20,6 @@ from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest import option_files
-from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.workloads import serving
@@ -91,11 +90,6 @@ class Inside(fixtures.Fixture):
                       encoding='utf-8') as file:
                 json.dump(self._phases, file, indent=1)
 
-    def kubeconfig(self, cluster):
-        """Write a kubeconfig for a cluster, for this test; return its path."""
-        return self._test.enterContext(
-            access.kubeconfig_of(self._test.magnum.certificates, cluster))
-
     def assert_conforms(self, cluster, when=''):
         """Assert that the conformance tests run in a cluster, and all pass.
 
@@ -112,7 +106,7 @@ class Inside(fixtures.Fixture):
         folder = pathlib.Path(results() or private, cluster['name'],
                               when)
         ended = lifecycle.run(lifecycle.RunRequest(
-            runs.Target(kubeconfig=self.kubeconfig(cluster)),
+            runs.Target(kubeconfig=self._test.kubeconfig(cluster)),
             _run(plan()), folder.absolute()), lifecycle.Runtime())
         ended = self._named(ended, cluster)
         shown = report.view(ended)
@@ -140,7 +134,8 @@ class Inside(fixtures.Fixture):
     def start_workload(self, cluster):
         """Start a workload that serves traffic: serving.Serving."""
         workload = serving.Serving(
-            self.kubeconfig(cluster), flags.fixture().workload_image or IMAGE,
+            self._test.kubeconfig(cluster),
+            flags.fixture().workload_image or IMAGE,
             CONF.magnum_capi.build_timeout)
         workload.start()
         return workload

@@ -16,7 +16,6 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
-from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
@@ -310,8 +309,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def workload(self, cluster):
         """Return a capi_objects.Workload for a cluster."""
-        return capi_objects.Workload(self.enterContext(
-            access.kubeconfig_of(self.magnum.certificates, cluster)))
+        return capi_objects.Workload(self.kubeconfig(cluster))
 
     @classmethod
     def until_complete(cls, uuid):
