@@ -10,6 +10,7 @@ An upgrade of a cluster names all of its groups, but changes no size.
 import dataclasses
 
 from magnum_capi_tempest.tests.common import autoscaler
+from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common import observations
 
 #: Kinds of Cluster API and its providers that say what machines there are.
@@ -174,11 +175,7 @@ def _differences(what, before, after, fields):
                    f'{after[field]!r}')
 
 
-def _paths(before, after, path=''):
-    """The paths at which two values of JSON differ, one text."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return ', '.join(
-            _paths(before.get(key), after.get(key), f'{path}.{key}')
-            for key in sorted(before.keys() | after.keys())
-            if before.get(key) != after.get(key))
-    return path.removeprefix('.') or 'all of it'
+def _paths(before, after):
+    """The paths at which two specs differ, one text."""
+    return ', '.join(path.removeprefix('.')
+                     for path in graph.differences(before, after))
