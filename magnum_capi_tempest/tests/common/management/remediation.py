@@ -3,7 +3,6 @@
 """Machines that tests lose on purpose, and the waits for others."""
 
 import functools
-import time
 
 from tempest import config
 
@@ -106,21 +105,18 @@ def assert_rests(stack_id, seconds):
     def read():
         return api.objects(stack_id) + api.secrets(stack_id)
 
-    last, since = read(), time.monotonic()
+    last = read()
 
     def unrest():
-        nonlocal last, since
+        nonlocal last
         now = read()
         found, last = graph.changes(last, now), now
-        if found:
-            since = time.monotonic()
         return found
 
-    waiters.until(
-        unrest, lambda _: time.monotonic() - since >= REST_SECONDS,
+    waiters.until_steady(
+        unrest, lambda found: not found, REST_SECONDS,
         f'{stack_id} to come to rest', describe='; '.join)
-    before = last
     waiters.until_over(
         seconds, read,
-        lambda now: '; '.join(graph.changes(before, now)) or None,
+        lambda now: '; '.join(graph.changes(last, now)) or None,
         f'nothing to be written to objects of {stack_id}')
