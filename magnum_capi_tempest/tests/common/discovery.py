@@ -112,13 +112,11 @@ class Configuration:
     """Changes options of [drivers] in magnum.conf, and restores them.
 
     :param command: see the option configure_command.
-    :param timeout: seconds.
     :param cleanup: ``self.addCleanup`` of a test.
     """
 
-    def __init__(self, command, timeout, cleanup):
+    def __init__(self, command, cleanup):
         self._command = shlex.split(command)
-        self._timeout = timeout
         self._cleanup = cleanup
         self._changed = {}
 
@@ -137,14 +135,5 @@ class Configuration:
         processes.run(
             [*self._command, *(f'drivers.{name}={value}'
                                for name, value in drivers.items())],
-            timeout=self._timeout, merge=True,
+            timeout=_CONFIGURED, merge=True,
             hint='Check [magnum_capi] configure_command')
-
-
-def configuration(test, command):
-    """Return the Configuration for a test.
-
-    :param command: value of the option.
-    """
-    return Configuration(command, _CONFIGURED,
-                         test.addCleanup)

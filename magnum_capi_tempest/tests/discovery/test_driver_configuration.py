@@ -32,8 +32,8 @@ class RestartedTest(discovery.BaseDiscoveryTest):
     def setUp(self):
         super().setUp()
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
-        self.configuration = discovery.configuration(
-            self, CONF.magnum_capi.configure_command)
+        self.configuration = discovery.Configuration(
+            CONF.magnum_capi.configure_command, self.addCleanup)
 
     def disable_too(self, driver):
         """Disable a driver in addition to the one that always is."""
@@ -112,8 +112,8 @@ class BrokenDriverTest(discovery.BaseDiscoveryTest):
     @flags.needs('discovery.broken.isolated', 'sole_distro', 'sole_driver')
     @decorators.idempotent_id('69adc6d8-0e24-4ac4-ac34-7aa231711b90')
     def test_a_fresh_magnum_serves_the_other_drivers(self):
-        configuration = discovery.configuration(
-            self, CONF.magnum_capi.configure_command)
+        configuration = discovery.Configuration(
+            CONF.magnum_capi.configure_command, self.addCleanup)
         image = self.create_image(os_distro=flags.fixture().sole_distro)
         driver = flags.fixture().sole_driver
 

@@ -28,7 +28,7 @@ class ConfigurationTest(testtools.TestCase):
             file.write(_COMMAND)
         self.cleanups = []
         self.configuration = discovery.Configuration(
-            f"{sys.executable} {script} '{self.log}'", 60,
+            f"{sys.executable} {script} '{self.log}'",
             lambda *call: self.cleanups.append(call))
 
     def lines(self):
