@@ -30,16 +30,6 @@ def recorded(stream):
                     yield tuple(key), status
 
 
-def table(path):
-    """Read a table: {column: {key: status}}."""
-    with open(path, newline='', encoding='utf-8') as file:
-        heads, *rows = csv.reader(file)
-    first = len(known_answers.KEY)
-    return {column: {tuple(row[:first]): row[number]
-                     for row in rows if row[number]}
-            for number, column in enumerate(heads[first:], first)}
-
-
 def write(path, columns):
     """Write a table: {column: {key: status}}."""
     names = sorted(columns, key=lambda v: [int(n) for n in v.split('.')])
@@ -69,7 +59,8 @@ def main(argv=None):
     found = {}
     for name, stream in args.streams:
         found.setdefault(name, {}).update(recorded(stream))
-    write(path, {**(table(path) if path.exists() else {}), **found})
+    write(path, {
+        **(known_answers.columns(path) if path.exists() else {}), **found})
 
 
 if __name__ == '__main__':

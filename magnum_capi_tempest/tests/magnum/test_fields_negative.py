@@ -153,7 +153,8 @@ class CertificateFieldsNegativeTest(base.BaseMagnumCapiTest):
     def test_values_that_are_no_cluster(self):
         where = 'certificate cluster_uuid'
         refusals.assert_refused_all(self, (
-            *refusals.of_kind(where, 'cluster', self.sign),
+            *((where, 'cluster', name, lambda value=value: self.sign(value))
+              for name, value in bad_input.KINDS['cluster'].items()),
             (where, 'cluster', 'null', lambda: self.sign(None)),
             (where, 'cluster', 'an id of nobody',
              lambda: self.sign(bad_input.NOBODY)),

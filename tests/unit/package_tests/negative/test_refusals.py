@@ -25,25 +25,14 @@ class AnswerTest(testtools.TestCase):
         self.magnum.answers = [(status, body)]
         return refusals.answer(self.client.send_text, 'GET', 'clusters', None)
 
-    def test_success(self):
+    def test_every_answer(self):
         found = self.answer(200, {'clusters': []})
 
         self.assertEqual((200, {'clusters': []}), (found.status, found.body))
-
-    def test_every_refusal(self):
         for status in (400, 401, 403, 404, 406, 409, 415, 422, 500, 503):
-            found = self.answer(status, NO)
-
-            self.assertEqual(status, found.status)
-
-    def test_reasons_of_refusals(self):
+            self.assertEqual(status, self.answer(status, NO).status)
         for status in (400, 404, 409, 415):
             self.assertEqual('No.', self.answer(status, NO).text(), status)
-
-    def test_an_answer_stays_one(self):
-        given = bad_input.Answer(404)
-
-        self.assertIs(given, refusals.answer(lambda: given))
 
     def test_another_success_than_expected_is_an_error(self):
         self.magnum.answers = [(204, None)]
@@ -75,10 +64,8 @@ class TriedTest(testtools.TestCase):
         return list(refusals.tried(
             [('node x', kind, value, lambda: given)], **kwargs))
 
-    def test_a_good_refusal_is_not_mentioned(self):
-        self.assertEqual([], self.try_one('boolean', 'a word', 400))
-
     def test_a_deviation_says_what_was_sent(self):
+        self.assertEqual([], self.try_one('boolean', 'a word', 400))
         found, = self.try_one('boolean', 'a word', 500)
 
         self.assertEqual(('node x', 'boolean', 'a word', 500, False),
@@ -104,17 +91,6 @@ class TriedTest(testtools.TestCase):
 
         self.assertEqual('PATCH clusters/UUID', found.where)
 
-    def test_all_values_are_tried(self):
-        given = bad_input.Answer(201)
-
-        found = refusals.tried(
-            [('POST clusters', 'text', value, lambda: given)
-             for value in ('one', 'two')])
-
-        self.assertEqual(
-            ['POST clusters one is accepted: 201',
-             'POST clusters two is accepted: 201'], list(map(str, found)))
-
     def test_every_value_of_every_field_is_sent(self):
         sent = []
 
@@ -129,3 +105,4 @@ class TriedTest(testtools.TestCase):
         self.assertIn({'colour': None}, sent)
         self.assertNotIn('project_id', {name for one in sent for name in one})
         self.assertEqual(len(sent), len(found))
+        self.assertTrue([*refusals.of_fields('cluster template', send)])
