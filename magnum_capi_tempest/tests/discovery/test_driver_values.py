@@ -10,6 +10,7 @@ from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest.tests.common import discovery
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.negative import bad_input
 
 
 class HostileValuesTest(discovery.BaseDiscoveryTest):
@@ -18,9 +19,9 @@ class HostileValuesTest(discovery.BaseDiscoveryTest):
     #: Longer than any name, and too long to read.
     LONG = 'w' * 4096
     #: Ends lines, clears terminals, reverses the direction of writing.
-    CONTROLS = 'one\r\ntwo\x1b[2J\x07\u202eeerht\x7f'
-    HTML = '<script>alert(1)</script><img src=x onerror=alert(1)>'
-    FORMATS = '%s%n%(name)s{0}{name.__class__}$HOME`id`'
+    CONTROLS = bad_input.TEXTS['control characters']
+    HTML = bad_input.TEXTS['HTML']
+    FORMATS = bad_input.TEXTS['format strings']
 
     def create_hostile_image(self, **changes):
         """Create an image; Glance may rightly refuse it."""
