@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Kubernetes API that serves lists, over real HTTP, without TLS."""
+"""A Kubernetes API of lists and objects, over real HTTP, without TLS."""
 
 import json
 import os
@@ -23,6 +23,10 @@ class FakeKube(fixtures.Fixture):
 
     ``queries``: list of the query strings, their parts sorted.
 
+    ``written``: list of the paths of what was created or replaced, which then
+    is an answer. ``refuse``: statuses for the next such requests. ``allowed``:
+    what is said of who asks what they may.
+
     ``history``: path -> list of changes, (ADDED, object), for those who watch;
     the resourceVersion is the number of those before.
 
@@ -36,6 +40,9 @@ class FakeKube(fixtures.Fixture):
         self.answers = {}
         self.asked = []
         self.queries = []
+        self.written = []
+        self.refuse = []
+        self.allowed = True
         self.history = {}
         self.url = loopback.start(self, self._handler())
         self.kubeconfig = os.path.join(
@@ -104,6 +111,19 @@ class FakeKube(fixtures.Fixture):
             json.dumps({'type': how, 'object': obj}).encode() + b'\n'
             for how, obj in self.history.get(path, [])[since:])
 
+    def _write(self, method, path, body):
+        self.written.append(path)
+        if self.refuse:
+            return self.refuse.pop(0), {'message': 'no, no'}
+        if path.endswith('/selfsubjectaccessreviews'):
+            return 201, {**body, 'status': {'allowed': self.allowed}}
+        if method == 'POST':
+            path = f'{path}/{body["metadata"]["name"]}'
+        elif path not in self.answers:
+            return 404, {'message': f'no {path}'}
+        self.answers[path] = 200, body
+        return 200, body
+
     def _handler(self):
         fixture = self
 
@@ -132,5 +152,12 @@ class FakeKube(fixtures.Fixture):
                     body = {**body, 'metadata': {'resourceVersion': str(
                         len(fixture.history[url.path]))}}
                 self.answer(status, body)
+
+            def do_PUT(self):
+                self.answer(*fixture._write(
+                    self.command, parse.urlsplit(self.path).path,
+                    json.loads(self.body())))
+
+            do_POST = do_PUT
 
         return Handler

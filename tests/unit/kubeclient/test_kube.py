@@ -79,6 +79,51 @@ class ClientTest(testtools.TestCase):
         self.assertEqual([], self.reader().nodes())
 
 
+class ReplaceTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.kube = self.useFixture(fake_kube.FakeKube())
+        self.writer = kube.Client(self.kube.kubeconfig)
+        self.kube.answers['/x'] = 200, {'size': 1}
+
+    def grow(self, body):
+        body['size'] += 1
+
+    def fails(self, *statuses):
+        self.kube.refuse = [*statuses]
+        return self.assertRaises(
+            kube.KubeError, self.writer.replace, '/x', self.grow)
+
+    def test_a_change_that_another_one_overtook_is_made_again(self):
+        self.kube.refuse = [409, 409]
+
+        self.assertEqual({'size': 2}, self.writer.replace('/x', self.grow))
+
+    def test_not_for_ever(self):
+        self.assertEqual(409, self.fails(*[409] * 9).status)
+        self.assertEqual(5, len(self.kube.written))
+
+    def test_a_refusal_says_what_the_api_said(self):
+        error = str(self.fails(403))
+
+        self.assertIn('403 to PUT /x', error)
+        self.assertIn('no, no', error)
+
+    def test_a_server_without_subresources(self):
+        self.writer.replace('/x', self.grow, '/status')
+
+        self.assertEqual(['/x/status', '/x'], self.kube.written)
+        self.assertEqual({'size': 2}, self.kube.answers['/x'][1])
+
+    def test_a_server_with_subresources(self):
+        self.kube.answers['/x/status'] = 200, {}
+
+        self.writer.replace('/x', self.grow, '/status')
+
+        self.assertEqual({'size': 2}, self.kube.answers['/x/status'][1])
+
+
 class FinalTest(testtools.TestCase):
 
     def test_a_certificate_of_another_ca_is_final(self):

@@ -280,12 +280,6 @@ _CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
 _PAUSE = 'registry.k8s.io/pause:3.10'
 
 
-def is_refused(error):
-    """Whether a KubeError means that the client is not authorized."""
-    return isinstance(error, kube.KubeError) and error.status in (
-        401, 403)
-
-
 def _node(name):
     return f'/api/v1/nodes/{parse.quote(name, safe="")}'
 

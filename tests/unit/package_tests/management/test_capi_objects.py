@@ -1,167 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
-import json
-import os
 
-import fixtures
 import testtools
-import yaml
 
-from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest import kubeconfig
 from magnum_capi_tempest.tests.common.management import capi_objects
-from tests.unit import loopback
+from tests.unit.evidence import fake_kube
 
-CORE = '/apis/cluster.x-k8s.io/v1beta2'
+CORE = fake_kube.CLUSTER_API
 NODE = '/api/v1/nodes/n1'
-
-
-class Objects(fixtures.Fixture):
-    """A Kubernetes API of a few objects, over real HTTP.
-
-    ``there``: path -> body. ``asked``: (method, path, Content-Type, body).
-    ``refuse``: list of statuses for the next changes. ``reviewed``: what
-    is said of who asks what they may.
-    """
-
-    reviewed = True
-
-    def _setUp(self):
-        self.there, self.asked, self.refuse = {}, [], []
-        self.kubeconfig = os.path.join(
-            self.useFixture(fixtures.TempDir()).path, 'kubeconfig')
-        url = loopback.start(self, self._handler())
-        with open(self.kubeconfig, 'w') as f:
-            yaml.safe_dump(kubeconfig.document(url, 'CA', None, None), f)
-
-    def serve(self, group, version, plural, kind, *items):
-        api = f'/apis/{group}/{version}'
-        groups = self.there.setdefault('/apis/', {'groups': []})['groups']
-        if group not in [g['name'] for g in groups]:
-            served = {'version': version}
-            groups.append({'name': group, 'preferredVersion': served,
-                           'versions': [served]})
-        self.there.setdefault(api, {'resources': []})['resources'].append(
-            {'name': plural, 'kind': kind, 'verbs': ['list']})
-        self.there[f'{api}/{plural}'] = {'items': list(items)}
-
-    def _answer(self, method, path, body):
-        if method != 'GET' and self.refuse:
-            return self.refuse.pop(0), {'message': 'no, no'}
-        if path.endswith('/selfsubjectaccessreviews'):
-            return 201, {**body, 'status': {'allowed': self.reviewed}}
-        if method == 'POST':
-            body['metadata'].setdefault('uid', f'uid-{len(self.there)}')
-            self.there[f'{path}/{body["metadata"]["name"]}'] = body
-            return 201, body
-        if path not in self.there:
-            return 404, {'message': f'no {path}'}
-        if method == 'DELETE':
-            del self.there[path]
-            return 200, None
-        if method == 'PUT':
-            self.there[path] = body
-        return 200, self.there[path]
-
-    def _handler(self):
-        fixture = self
-
-        class Handler(loopback.Handler):
-
-            def do_GET(self):
-                body = json.loads(self.body() or 'null')
-                path = self.path.partition('?')[0]
-                fixture.asked.append((self.command, path, self.headers.get(
-                    'Content-Type'), body))
-                self.answer(*fixture._answer(self.command, path, body))
-
-            do_PUT = do_PATCH = do_POST = do_DELETE = do_GET
-
-        return Handler
-
-    def changes(self):
-        return [asked for asked in self.asked if asked[0] != 'GET']
 
 
 def metadata(name, **more):
     return {'metadata': {'name': name, 'namespace': 'm', **more}}
 
 
-class HandsTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        self.api = self.useFixture(Objects())
-        self.writer = kube.Client(self.api.kubeconfig)
-        self.api.there['/x'] = {'size': 1}
-
-    def grow(self, body):
-        body['size'] += 1
-
-    def test_a_change_that_another_one_overtook_is_made_again(self):
-        self.api.refuse = [409, 409]
-
-        self.assertEqual({'size': 2}, self.writer.replace('/x', self.grow))
-
-    def test_not_for_ever(self):
-        self.api.refuse = [409] * 9
-
-        error = self.assertRaises(
-            kube.KubeError, self.writer.replace, '/x', self.grow)
-
-        self.assertEqual(409, error.status)
-        self.assertEqual(5, len(self.api.changes()))
-
-    def test_a_refusal_says_what_the_api_said(self):
-        self.api.refuse = [403]
-
-        error = self.assertRaises(
-            kube.KubeError, self.writer.replace, '/x', self.grow)
-
-        self.assertIn('403 to PUT /x', str(error))
-        self.assertIn('no, no', str(error))
-        self.assertTrue(capi_objects.is_refused(error))
-
-    def test_a_server_without_subresources(self):
-        self.writer.replace('/x', self.grow, '/status')
-
-        self.assertEqual(['/x/status', '/x'],
-                         [path for _, path, *_ in self.api.changes()])
-        self.assertEqual({'size': 2}, self.api.there['/x'])
-
-    def test_a_server_with_subresources(self):
-        self.api.there['/x/status'] = {}
-
-        self.writer.replace('/x', self.grow, '/status')
-
-        self.assertEqual({'size': 2}, self.api.there['/x/status'])
-
-    def test_nobody_there(self):
-        self.writer.server = 'http://127.0.0.1:1'
-
-        self.assertIsNone(self.assertRaises(
-            kube.KubeError, self.writer.get, '/x').status)
-
-
 class ManagementTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(Objects())
+        self.api = self.useFixture(fake_kube.FakeKube())
+        self.api.serve_management()
+        self.api.serve(f'{CORE}/clusters', metadata('c1'), metadata('c2'))
         self.api.serve(
-            'cluster.x-k8s.io', 'v1beta2', 'clusters', 'Cluster',
-            metadata('c1'), metadata('c2'))
-        self.api.serve(
-            'cluster.x-k8s.io', 'v1beta2', 'machines', 'Machine',
+            f'{CORE}/machines',
             {**metadata('c1-b', labels={
                 'cluster.x-k8s.io/control-plane': ''}),
              'spec': {'version': 'v1.34.2'},
              'status': {'phase': 'Running', 'nodeRef': {'name': 'n1'}}},
             metadata('c1-a', deletionTimestamp='now'),
             metadata('c2-a'))
-        self.api.serve('apps', 'v1', 'deployments', 'Deployment',
-                       metadata('c1'))
+        self.api.serve('/apis/apps/v1/deployments', metadata('c1'))
         self.management = capi_objects.Management(self.api.kubeconfig)
 
     def test_objects_are_those_of_cluster_api_and_of_the_cluster(self):
@@ -173,8 +42,8 @@ class ManagementTest(testtools.TestCase):
              for found in self.management.objects('c1')])
 
     def test_secrets_have_no_data_here(self):
-        self.api.there['/api/v1/secrets'] = {'items': [
-            {**metadata('c1-ca'), 'data': {'tls.key': 'secret'}}]}
+        self.api.serve('/api/v1/secrets', {
+            **metadata('c1-ca'), 'data': {'tls.key': 'secret'}})
 
         found, = self.management.secrets('c1')
 
@@ -190,8 +59,8 @@ class ManagementTest(testtools.TestCase):
                                  'v1.34.2')], self.management.machines('c1'))
 
     def test_who_may_change_it(self):
-        for self.api.reviewed in (True, False):
-            self.assertIs(self.api.reviewed, self.management.may_change())
+        for self.api.allowed in (True, False):
+            self.assertIs(self.api.allowed, self.management.may_change())
 
 
 class ReplacementTest(testtools.TestCase):
@@ -220,26 +89,26 @@ class WorkloadTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(Objects())
+        self.api = self.useFixture(fake_kube.FakeKube())
         self.inside = capi_objects.Workload(self.api.kubeconfig)
 
     def test_a_node_that_fails_was_not_heard_of_for_long(self):
-        self.api.there[NODE] = {'status': {'conditions': [
+        self.api.answers[NODE] = 200, {'status': {'conditions': [
             {'type': 'MemoryPressure', 'status': 'False'},
             {'type': 'Ready', 'status': 'True',
              'lastTransitionTime': 'now'}]}}
 
         self.inside.fail_node('n1')
 
-        pressure, ready = self.api.there[NODE]['status']['conditions']
+        pressure, ready = self.api.answers[NODE][1]['status']['conditions']
         self.assertEqual('False', pressure['status'])
         self.assertEqual(('Unknown', capi_objects.LONG_AGO),
                          (ready['status'], ready['lastTransitionTime']))
 
     def test_a_pod_that_is_evicted(self):
         self.inside.create_pod('p', 'n1', {})
-        pod, = (body for path, body in self.api.there.items()
-                if path.endswith('/pods/p'))
+        (_, pod), = (answer for path, answer in self.api.answers.items()
+                     if path.endswith('/pods/p'))
         pod['metadata']['deletionTimestamp'] = 'now'
 
         self.assertFalse(self.inside.has_pod('p'))

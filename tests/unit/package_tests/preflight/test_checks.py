@@ -11,7 +11,7 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi_tempest.tests.common.preflight import checks
-from tests.unit.package_tests.management import test_capi_objects
+from tests.unit.evidence import fake_kube
 from tests.unit.package_tests import test_base
 
 OPTIONS = {
@@ -94,9 +94,6 @@ class FakeManager:
 
 class PreflightTest(testtools.TestCase):
 
-    #: Of tempest.conf.
-    config_file = ()
-
     def setUp(self):
         super().setUp()
         self.manager = FakeManager()
@@ -104,7 +101,7 @@ class PreflightTest(testtools.TestCase):
 
     def problems(self, magnum=None, **options):
         conf = types.SimpleNamespace(
-            resource_name_prefix='tempest', config_file=self.config_file,
+            resource_name_prefix='tempest',
             magnum_capi=test_base.Options(OPTIONS, **options),
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True))
@@ -118,8 +115,7 @@ class PreflightTest(testtools.TestCase):
 
     def test_a_healthy_cloud_has_none(self):
         self.assertEqual([], self.problems())
-
-    def test_names_and_ids_are_both_good(self):
+        # Names and ids are both good.
         self.assertEqual([], self.problems(
             image_id='i', flavor_id='1', external_network='n'))
 
@@ -141,45 +137,29 @@ class PreflightTest(testtools.TestCase):
         self.assert_one_problem('no endpoint of catalog_type',
                                 NoEndpoint())
 
-    def test_not_magnum(self):
-        self.magnum.newest = ''
-
-        self.assert_one_problem('does not report a highest microversion')
-
-    def test_dead_conductor(self):
-        self.magnum.services[0]['state'] = 'down'
-
-        self.assert_one_problem("Magnum knows: {'h': 'down'}")
-
-    def test_no_conductor(self):
-        self.magnum.services = []
-
-        self.assert_one_problem('Magnum knows: none')
-
-    def test_no_glance(self):
-        del self.manager.image_client_v2
-
-        self.assert_one_problem('glance is false')
-
-    def test_two_images_of_one_name(self):
-        self.manager.images.append({'id': 'j', 'name': 'ubuntu'})
-
-        self.assert_one_problem('2 images')
-
-    def test_image_without_os_distro(self):
-        del self.manager.images[0]['os_distro']
-
-        self.assert_one_problem('lacks the property os_distro')
-
-    def test_network_that_is_not_external(self):
-        self.manager.networks[0]['router:external'] = False
-
-        self.assert_one_problem('is not external')
+    def test_a_cloud_that_does_not_fit(self):
+        for change, said in (
+                (lambda: setattr(self.magnum, 'newest', ''),
+                 'does not report a highest microversion'),
+                (lambda: self.magnum.services[0].update(state='down'),
+                 "Magnum knows: {'h': 'down'}"),
+                (lambda: self.magnum.services.clear(), 'Magnum knows: none'),
+                (lambda: delattr(self.manager, 'image_client_v2'),
+                 'glance is false'),
+                (lambda: self.manager.images.append(
+                    {'id': 'j', 'name': 'ubuntu'}), '2 images'),
+                (lambda: self.manager.images[0].pop('os_distro'),
+                 'lacks the property os_distro'),
+                (lambda: self.manager.networks[0].update(
+                    {'router:external': False}), 'is not external')):
+            self.manager, self.magnum = FakeManager(), FakeMagnum()
+            change()
+            self.assert_one_problem(said)
 
     def test_changes_that_are_not_allowed(self):
-        api = self.useFixture(test_capi_objects.Objects())
-        api.serve('cluster.x-k8s.io', 'v1beta2', 'clusters', 'Cluster')
-        api.reviewed = False
+        api = self.useFixture(fake_kube.FakeKube())
+        api.serve_management()
+        api.allowed = False
 
         self.assert_one_problem(
             'may not delete machines', management_changes=True,

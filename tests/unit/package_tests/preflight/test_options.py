@@ -23,7 +23,6 @@ NEWER = {'id': 'j', 'name': 'newer', 'os_distro': 'ubuntu',
 
 class _Base(testtools.TestCase):
 
-    config_file = ()
     problems = test_checks.PreflightTest.problems
     assert_one_problem = test_checks.PreflightTest.assert_one_problem
 
@@ -149,18 +148,6 @@ class TemplateTest(_Base):
             '[cluster_template] kubernetes_allowed_network_drivers of '
             'magnum.conf', said)
 
-    def test_another_refusal(self):
-        self.refuse('no such label')
-
-        self.assertIn('Magnum refuses a cluster template of these options: ',
-                      options.template(self.cloud()))
-
-    def test_what_was_made_is_deleted(self):
-        self.refuse('x', driver='nobody')
-
-        self.assertIsNone(options.template(self.cloud()))
-        self.assertEqual(['t'], self.deleted)
-
     def test_clashing_drivers(self):
         self.refuse('Cluster driver k8s_y not supported', driver='k8s_y')
 
@@ -192,8 +179,6 @@ class TemplateTest(_Base):
             self.assert_one_problem(said, **{option: str(path)})
         self.assert_one_problem(
             'No such file', conformance_plan=f'{path}.missing')
-
-    def test_a_mode_is_a_plan(self):
         self.assertEqual([], self.problems(conformance_plan='quick'))
 
     def test_a_clash_takes_two(self):
