@@ -45,13 +45,9 @@ class CompleteTest(operations.BaseOperationsTest):
                         operations.WORKERS)
         return workers + 1
 
-    def assert_ready_now(self, cluster, workers, state=None):
-        self.assert_nodes_now(cluster, workers, state=state)
-
     @decorators.idempotent_id('f8817ce7-dc5c-4f16-ad0d-a8d9c7e4323a')
     def test_create(self):
-        self.assert_ready_now(
-            self.cluster, CONF.magnum_capi.node_count, self.when_created)
+        self.assert_nodes_now(self.cluster, state=self.when_created)
 
     @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('a479980f-2412-4fb3-9c9a-8fea6951adf9')
@@ -61,7 +57,7 @@ class CompleteTest(operations.BaseOperationsTest):
         cluster = self.resize_cluster(
             self.cluster, workers, operations.WORKERS)
 
-        self.assert_ready_now(cluster, workers)
+        self.assert_nodes_now(cluster, workers)
 
     @flags.needs(flags.RESIZE, 'lifecycle.credential.rotation')
     @decorators.idempotent_id('a6f7d9e2-b73e-4239-b714-f1880872af87')
@@ -79,7 +75,7 @@ class CompleteTest(operations.BaseOperationsTest):
 
         cluster = self.waiter.until_updated(
             self.cluster['uuid'], self.before, workers)
-        self.assert_ready_now(cluster, workers)
+        self.assert_nodes_now(cluster, workers)
 
     @flags.needs('upgrade_image_id')
     @decorators.idempotent_id('87442cd1-2b47-440e-98d7-44e4e68d5a1c')
@@ -88,7 +84,7 @@ class CompleteTest(operations.BaseOperationsTest):
 
         self.assertNotEqual(
             self.cluster['coe_version'], cluster['coe_version'])
-        self.assert_ready_now(cluster, self.before.nodegroup['node_count'])
+        self.assert_nodes_now(cluster, self.before.nodegroup['node_count'])
 
 
 @flags.promise('lifecycle.cluster.failure-reported')

@@ -95,11 +95,8 @@ class UpgradeTest(operations.BaseOperationsTest):
         if cluster['cluster_template_id'] == self.new['uuid']:
             return cluster
         # Some drivers report COMPLETE before there is a control plane.
-        self.assert_well(cluster)
-        return self.upgrade_cluster(cluster, self.new)
-
-    def assert_well(self, cluster):
         self.assert_usable(cluster)
+        return self.upgrade_cluster(cluster, self.new)
 
     @flags.promise('upgrade.cluster.newer-image')
     @decorators.idempotent_id('2a444494-a541-44be-837f-6e881706f92f')
@@ -112,7 +109,7 @@ class UpgradeTest(operations.BaseOperationsTest):
         cluster = self.with_new_version(cluster)
         self.assertNotEqual(self.old_version, cluster['coe_version'])
         # All nodes now have the version that Magnum reports.
-        self.assert_well(cluster)
+        self.assert_usable(cluster)
 
     @flags.promise('upgrade.cluster.downgrade-refused')
     @decorators.idempotent_id('ea0e7594-8fa9-4b30-8833-4ae5c2ef8203')
@@ -121,7 +118,7 @@ class UpgradeTest(operations.BaseOperationsTest):
 
         self.assert_upgrade_refused(cluster, self.old)
 
-        self.assert_well(cluster)
+        self.assert_usable(cluster)
 
     @decorators.attr(type='negative')
     @flags.promise('upgrade.cluster.unusable-image-refused')
@@ -135,4 +132,4 @@ class UpgradeTest(operations.BaseOperationsTest):
             self.assert_upgrade_refused(
                 cluster, self.create_template(image_id=image['id']))
 
-        self.assert_well(cluster)
+        self.assert_usable(cluster)
