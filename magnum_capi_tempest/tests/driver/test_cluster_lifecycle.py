@@ -61,6 +61,8 @@ class ClusterLifecycleTest(operations.BaseOperationsTest):
 
     def assert_refuses_strangers(self, cluster):
         if not CONF.magnum_capi_feature_enabled.workload_api:
+            self.not_checked('whether clusters refuse strangers',
+                             'workload_api')
             return
         authority = self.magnum.certificates.show_ca_certificate(
             cluster['uuid'])

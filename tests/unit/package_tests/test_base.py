@@ -112,14 +112,17 @@ class SkipTest(testtools.TestCase):
         self.assertRaises(LookupError, flags.needs, 'lifecycle.of.nobody')
 
     def test_an_option_of_another_group(self):
-        needs = ('auth.use_dynamic_credentials', 'service_available.glance')
+        needs = ('auth.use_dynamic_credentials', 'service_available.glance',
+                 'three_masters')
 
-        def lacking(dynamic, glance):
+        def lacking(dynamic, glance, room=True):
             self.useFixture(fixtures.MonkeyPatch(
                 f'{flags.__name__}.CONF', types.SimpleNamespace(
                     magnum_capi=Options(not_promised=[]),
                     auth=Options(use_dynamic_credentials=dynamic),
-                    service_available=Options(glance=glance))))
+                    service_available=Options(glance=glance),
+                    magnum_capi_feature_enabled=Options(
+                        three_masters=room))))
             return flags.lacking(needs)
 
         self.assertEqual('', lacking(True, True))
@@ -127,6 +130,9 @@ class SkipTest(testtools.TestCase):
                       lacking(False, True))
         self.assertEqual('[service_available] glance is false',
                          lacking(True, False))
+        self.assertEqual(
+            '[magnum_capi_feature_enabled] three_masters is false',
+            lacking(True, True, room=False))
         self.assertRaises(LookupError, flags.needs, 'auth.other')
 
 

@@ -15,8 +15,11 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import notes
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.driver import test_cluster_lifecycle
+from magnum_capi_tempest import texts
 from tests.unit import fake_clock
 from tests.unit.package_tests import test_base
 from tests.unit.services import scripted_magnum
@@ -30,38 +33,29 @@ def a_test():
 
     class OneTest(operations.BaseOperationsTest):
 
-        needs = ('three_masters',)
-
         def runTest(self):
             pass
 
     return OneTest()
 
 
-class SkipTest(testtools.TestCase):
+class NotCheckedTest(testtools.TestCase):
 
-    def skip_checks(self, room):
-        Options = test_base.Options
-        conf = types.SimpleNamespace(
-            service_available=Options(magnum_capi=True),
-            magnum_capi=Options(
-                image_id='i', flavor_id='f', external_network='n',
-                not_promised=[]),
-            magnum_capi_feature_enabled=Options(three_masters=room))
-        for module in ('base', 'flags'):
-            self.useFixture(fixtures.MonkeyPatch(
-                f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
-        type(a_test()).skip_checks()
+    def test_a_life_without_access_says_what_it_did_not_check(self):
+        recorded = notes.Notes()
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{base.__name__}._NOTES', recorded))
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{test_cluster_lifecycle.__name__}.CONF', types.SimpleNamespace(
+                magnum_capi_feature_enabled=test_base.Options(
+                    workload_api=False))))
 
-    def test_a_feature_that_the_cloud_lacks(self):
-        error = self.assertRaises(unittest.SkipTest, self.skip_checks, False)
+        test_cluster_lifecycle.ClusterLifecycleTest(
+            'test_create_use_resize_delete').assert_refuses_strangers({})
 
         self.assertEqual(
-            '[magnum_capi_feature_enabled] three_masters is false',
-            str(error))
-
-    def test_a_feature(self):
-        self.assertIsNone(self.skip_checks(True))
+            {texts.NOT_CHECKED: 'whether clusters refuse strangers: '
+                                'workload_api is not set'}, recorded.take())
 
 
 class CredentialsTest(testtools.TestCase):
@@ -159,16 +153,11 @@ class AssertionsTest(testtools.TestCase):
         return errors.WaitAborted('it', state=observations.Observation(
             {'status': status, 'status_reason': 'why'}))
 
-    def test_a_cluster_that_fails_is_a_refusal(self):
+    def test_only_a_cluster_that_fails_is_a_refusal(self):
         self.assertEqual('why', self.refusal(self.failed('CREATE_FAILED')))
-
-    def test_one_that_is_deleted_is_none(self):
-        self.assertRaises(AssertionError, self.refusal,
-                          self.failed('DELETE_FAILED'))
-
-    def test_one_that_is_complete_is_none(self):
-        self.assertRaises(AssertionError, self.refusal,
-                          {'status': 'CREATE_COMPLETE'})
+        for outcome in (self.failed('DELETE_FAILED'),
+                        {'status': 'CREATE_COMPLETE'}):
+            self.assertRaises(AssertionError, self.refusal, outcome)
 
 
 class NodeGroupTest(testtools.TestCase):
