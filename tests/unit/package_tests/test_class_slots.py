@@ -118,10 +118,3 @@ class ProcessesTest(testtools.TestCase):
         class_slots.pass_through()
 
         self.assertTrue(self.is_open())
-
-    def test_what_was_left_closed_stands_in_nobodys_way(self):
-        class_slots.close()
-        class_slots.close()
-        class_slots.pass_through()
-
-        self.assertTrue(self.is_open())

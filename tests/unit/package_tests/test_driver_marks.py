@@ -40,13 +40,6 @@ def revision(stack_id, number, by):
 
 class ReadTest(testtools.TestCase):
 
-    def test_those_of_the_option(self):
-        found = driver_marks.of(options(x=ONE, y=OTHER), ('x',))
-
-        self.assertEqual(['x'], [*found])
-        self.assertEqual(('x', 'a-.+'), (found['x'].driver,
-                                         found['x'].stack_id))
-
     def test_those_of_drivers_that_are_known(self):
         found = driver_marks.of(options(), (
             'k8s_capi_helm_v1', 'k8s_cluster_api_ubuntu'))

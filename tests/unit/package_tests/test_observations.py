@@ -36,66 +36,46 @@ def play(before, *seen, wanted=2, every=2, tolerant=False):
 
 class UpdateTest(testtools.TestCase):
 
-    def assert_over(self, *args, **kwargs):
+    def assert_over(self, expected, *args, **kwargs):
         update = play(*args, **kwargs)
-        self.assertTrue(update.is_over(), str(update))
+        self.assertEqual(expected, update.is_over(), str(update))
 
-    def assert_not_over(self, *args, **kwargs):
-        update = play(*args, **kwargs)
-        self.assertFalse(update.is_over(), str(update))
-
-    def test_first_resize(self):
-        steps = [(C, C, 1), (C, P, 2), (P, P, 2), (P, U, 2)]
-        for number in range(1, len(steps) + 1):
-            self.assert_not_over((C, C, 1), *steps[:number])
-
-        self.assert_over((C, C, 1), *steps, (U, U, 2))
-
-    def test_second_resize(self):
-        steps = [(U, U, 1), (U, P, 2), (P, P, 2), (P, U, 2)]
-        for number in range(1, len(steps) + 1):
-            self.assert_not_over((U, U, 1), *steps[:number])
-
-        self.assert_over((U, U, 1), *steps, (U, U, 2))
+    def test_a_resize_is_over_with_its_last_step_only(self):
+        for before in (C, U):
+            first = (before, before, 1)
+            steps = [first, (before, P, 2), (P, P, 2), (P, U, 2), (U, P, 2)]
+            for number in range(1, len(steps) + 1):
+                self.assert_over(False, first, *steps[:number])
+            self.assert_over(False, first, *steps, (U, U, 1))
+            self.assert_over(True, first, *steps, (U, U, 2))
 
     def test_resize_that_ended_between_two_looks(self):
-        self.assert_over((C, C, 1), (U, U, 2))
+        self.assert_over(True, (C, C, 1), (U, U, 2))
 
     def test_resize_to_the_same_count(self):
-        self.assert_not_over((U, U, 2), (U, U, 2))
-        self.assert_over((U, U, 2), (U, U, 2), (U, P, 2), (U, U, 2))
+        self.assert_over(False, (U, U, 2), (U, U, 2))
+        self.assert_over(True, (U, U, 2), (U, U, 2), (U, P, 2), (U, U, 2))
 
     def test_stale_complete_of_a_patch(self):
         # PATCH saves the new count first and says nothing else
-        self.assert_not_over((C, C, 1), (C, C, 2), (C, C, 2))
-        self.assert_over((C, C, 1), (C, C, 2), (P, C, 2), (U, C, 2))
-
-    def test_stale_complete_of_a_second_patch_for_ever(self):
-        self.assert_not_over((U, U, 1, 'a'), *[(U, U, 2, 'a')] * 100)
+        self.assert_over(False, (C, C, 1), (C, C, 2), (C, C, 2))
+        self.assert_over(True, (C, C, 1), (C, C, 2), (P, C, 2), (U, C, 2))
+        self.assert_over(False, (U, U, 1, 'a'), *[(U, U, 2, 'a')] * 100)
 
     def test_patch_of_which_only_the_date_was_seen(self):
         before, after = (U, U, 1, 'a'), (U, U, 2, 'b')
 
-        self.assert_not_over(before, *[after] * 6)   # 10 s
-        self.assert_over(before, *[after] * 7)       # 12 s
+        self.assert_over(False, before, *[after] * 6)   # 10 s
+        self.assert_over(True, before, *[after] * 7)    # 12 s
+        self.assert_over(
+            False, before, *[after] * 6, (U, U, 1, 'b'), *[after] * 2)
 
     def test_date_that_the_health_poll_moved(self):
         # given a stale COMPLETE with a new date, then the real work
         seen = [(U, U, 2, 'b')] * 3 + [(P, U, 2, 'c')]
 
-        self.assert_not_over((U, U, 1, 'a'), *seen)
-        self.assert_over((U, U, 1, 'a'), *seen, (U, U, 2, 'd'))
-
-    def test_settling_starts_again_after_another_state(self):
-        seen = [(U, U, 2, 'b')] * 6 + [(U, U, 1, 'b')] + [(U, U, 2, 'b')] * 2
-
-        self.assert_not_over((U, U, 1, 'a'), *seen)
-
-    def test_complete_with_another_count_is_not_over(self):
-        self.assert_not_over((C, C, 1), (P, P, 2), (U, U, 1))
-
-    def test_group_still_in_progress_is_not_over(self):
-        self.assert_not_over((C, C, 1), (P, P, 2), (U, P, 2))
+        self.assert_over(False, (U, U, 1, 'a'), *seen)
+        self.assert_over(True, (U, U, 1, 'a'), *seen, (U, U, 2, 'd'))
 
     def test_passing_trouble_is_neither_end_nor_failure(self):
         update = play((C, C, 1), (P, P, 2),
@@ -115,28 +95,24 @@ class AbandonedTest(testtools.TestCase):
         update = play((C, C, 1), (P, P, 2), *seen, tolerant=tolerant)
         return update.is_abandoned(), update.is_over()
 
-    def test_after_a_minute(self):
+    def test_after_a_minute_and_the_end_where_it_is_tolerated(self):
         self.assertEqual((False, False), self.play(*self.ALONE[1:]))
         self.assertEqual((True, True), self.play(*self.ALONE))
-
-    def test_it_is_the_end_only_where_it_is_tolerated(self):
         self.assertEqual((True, False),
                          self.play(*self.ALONE, tolerant=False))
 
-    def test_not_while_somebody_looks_after_the_cluster(self):
-        self.assertEqual((False, False), self.play(
-            *self.ALONE[1:], (P, P, 2), *self.ALONE[1:]))
-        self.assertEqual((False, False), self.play(*[(P, P, 2)] * 40))
-
-    def test_not_with_another_count(self):
-        self.assertEqual((False, False), self.play(*[(U, P, 1)] * 40))
-
-    def test_not_when_the_last_look_shows_nothing(self):
-        self.assertEqual((False, False), self.play(
-            *self.ALONE, observations.Observation(trouble='400')))
-
-    def test_what_is_complete_is_not_abandoned(self):
-        self.assertEqual((False, True), self.play(*self.ALONE, (U, U, 2)))
+    def test_what_is_not_abandoned(self):
+        for seen, is_over in (
+                # Somebody looks after the cluster.
+                ((*self.ALONE[1:], (P, P, 2), *self.ALONE[1:]), False),
+                ([(P, P, 2)] * 40, False),
+                # Another count.
+                ([(U, P, 1)] * 40, False),
+                # The last one shows nothing.
+                ((*self.ALONE, observations.Observation(trouble='400')),
+                 False),
+                ((*self.ALONE, (U, U, 2)), True)):
+            self.assertEqual((False, is_over), self.play(*seen), seen)
 
 
 class FailureTest(testtools.TestCase):

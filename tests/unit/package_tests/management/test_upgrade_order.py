@@ -57,11 +57,8 @@ class SkewTest(testtools.TestCase):
     def test_newer_worker(self):
         self.assertEqual(
             ['a has v1.35.0 beside v1.34.2 of the control plane'],
-            upgrade_order.skew([moment('m1 m2 a2'), moment('m1 a2')]))
-
-    def test_older_ones_are_fine(self):
-        self.assertEqual([], upgrade_order.skew(
-            [moment('m1 a1'), moment('m2 a1'), moment('m2 a2')]))
+            upgrade_order.skew(map(moment, (
+                'm1 a1', 'm2 a1', 'm2 a2', 'm1 m2 a2', 'm1 a2'))))
 
 
 class FewestTest(testtools.TestCase):
