@@ -52,7 +52,7 @@ def versions(names: collections.abc.Sequence[str]) -> dict[str, str]:
 
 def _version(program: pins.Program) -> str:
     if program.build and program.build.folder and not program.download:
-        return f'{program.version}-{build.key(program)[:12]}'
+        return f'{program.version}-{build.key(program.build)[:12]}'
     return program.version
 
 

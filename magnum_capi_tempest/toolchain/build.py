@@ -61,13 +61,11 @@ def jobs(cores: int, memory: int) -> int:
     return max(1, min(cores, memory // _MEMORY))
 
 
-def key(program: pins.Program) -> str:
+def key(build: pins.Build) -> str:
     """Hex digest of everything that the program is made from.
 
     :raises EnvironmentProblem: the installation lacks its sources.
     """
-    build = program.build
-    assert build
     kinds: list[object] = [
         kind for kind in ('test', 'cgo') if getattr(build, kind)]
     if build.module:
@@ -75,16 +73,16 @@ def key(program: pins.Program) -> str:
         kinds += [gomod.RULES, build.module.name, build.module.h1,
                   *build.replace]
     digest = hashlib.sha256(repr((
-        program.name, program.version, build.package, FLAGS,
+        build.name, build.version, build.package, FLAGS,
         ldflags(build.variables), pins.architecture(), *kinds)).encode())
     folder = build.path
-    for file in sources(folder) if folder else ():
-        assert folder
-        if not build.own and file.name not in ('go.mod', 'go.sum'):
-            continue
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        digest.update(
-            f'{file.relative_to(folder)} {content}\n'.encode())
+    if folder:
+        for file in sources(folder):
+            if not build.own and file.name not in ('go.mod', 'go.sum'):
+                continue
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            digest.update(
+                f'{file.relative_to(folder)} {content}\n'.encode())
     return digest.hexdigest()
 
 
@@ -96,7 +94,7 @@ def sources(folder: pathlib.Path) -> list[pathlib.Path]:
                         for part in f.relative_to(folder).parts)]
 
 
-def make(program: pins.Program, out: pathlib.Path, progress: progress.Progress,
+def make(build: pins.Build, out: pathlib.Path, progress: progress.Progress,
          *, warm: bool = False,
          free: collections.abc.Callable[[pathlib.Path], int] = disk.free
          ) -> None:
@@ -108,11 +106,9 @@ def make(program: pins.Program, out: pathlib.Path, progress: progress.Progress,
         with parts in C, or no disk space; or a module is not as pinned.
     :raises CommandFailed: the build failed.
     """
-    build = program.build
-    assert build
     if build.cgo and not shutil.which('gcc'):
         raise errors.EnvironmentProblem(
-            f'{program.name} {program.version} cannot be built without a C '
+            f'{build.name} {build.version} cannot be built without a C '
             'compiler',
             where='gcc', hint='Install the packages gcc and libc6-dev')
     go_program = go.find_go(progress)
@@ -121,7 +117,7 @@ def make(program: pins.Program, out: pathlib.Path, progress: progress.Progress,
     disk.require(
         WARM if warm else COLD,
         [out.parent, *map(pathlib.Path, caches.values())],
-        f'a build of {program.name} {program.version}',
+        f'a build of {build.name} {build.version}',
         'MAGNUM_CAPI_CACHE, GOCACHE and GOMODCACHE', free=free)
     # Next to the result, so that leftovers of a killed build go with it.
     temporary = out.parent / 'go-tmp'
@@ -132,18 +128,19 @@ def make(program: pins.Program, out: pathlib.Path, progress: progress.Progress,
     folder = build.path
     if build.module:
         folder = temporary / 'module'
-        go_mod = gomod.write(build, folder, go_program, env, progress)
+        go_mod = gomod.write(
+            build.module, build, folder, go_program, env, progress)
     memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
     argv = command(go_program, build, out,
                    jobs(len(os.sched_getaffinity(0)), memory))
-    with progress.step(f'building {program.name} {program.version}'):
+    with progress.step(f'building {build.name} {build.version}'):
         try:
             processes.run(argv, timeout=TIMEOUT, env=env,
                           cwd=folder, hint=go.NETWORK)
         except errors.CommandFailed as e:
             if 'no space left on device' in e.output:
                 raise errors.EnvironmentProblem(
-                    f'No disk space for a build of {program.name}',
+                    f'No disk space for a build of {build.name}',
                     where=', '.join(caches.values()),
                     last_seen=e.output.strip()[-300:],
                     hint='Free some space, or move GOCACHE, GOMODCACHE and '

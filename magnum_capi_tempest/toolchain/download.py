@@ -63,21 +63,6 @@ def url(download: pins.Download) -> str:
     return f'{mirror.rstrip("/")}/{parts.netloc}{parts.path}'
 
 
-def problem(where: str) -> str | None:
-    """Why a publisher does not provide a file, None if it does.
-
-    The file is not read, and no mirror is asked.
-
-    :param where: URL.
-    """
-    try:
-        _require_reachable(where)
-        _open('HEAD', where).close()
-    except Unavailable as e:
-        return f'{e.what}: {e.last_seen}'
-    return None
-
-
 def fetch(download: pins.Download, target: pathlib.Path,
           note: collections.abc.Callable[[str], None] = lambda text: None
           ) -> None:
@@ -170,7 +155,7 @@ def _closed(where: str, why: str) -> Closed:
                   last_seen=why)
 
 
-def _open(method: str, where: str) -> requests.Response:
+def _open(where: str) -> requests.Response:
     """The answer to a request, without its content.
 
     :raises Closed: access is closed.
@@ -178,9 +163,9 @@ def _open(method: str, where: str) -> requests.Response:
     """
     try:
         # identity: a .tar.gz must not be unpacked on the way.
-        response = requests.request(
-            method, where, headers={'Accept-Encoding': 'identity'},
-            stream=True, allow_redirects=True, timeout=(2 * REACH, READ))
+        response = requests.get(
+            where, headers={'Accept-Encoding': 'identity'}, stream=True,
+            timeout=(2 * REACH, READ))
     except requests.RequestException as e:
         raise _closed(where, _short(e)) from e
     if response.status_code == 200:
@@ -198,7 +183,7 @@ def _transfer(where: str, part: pathlib.Path,
 
     :raises requests.RequestException: the transfer broke.
     """
-    with _open('GET', where) as response:
+    with _open(where) as response:
         length, have = int(response.headers.get('Content-Length') or 0), 0
         # Twice: for the archive and for the program extracted from it.
         disk.require(2 * length, [part.parent], f'the download of {where}',

@@ -39,20 +39,18 @@ _NAME = 'build.invalid'
 _EDIT = 30
 
 
-def write(build: pins.Build, folder: pathlib.Path, go_program: pathlib.Path,
-          env: collections.abc.Mapping[str, str], progress: progress.Progress
-          ) -> str:
+def write(module: pins.Module, build: pins.Build, folder: pathlib.Path,
+          go_program: pathlib.Path, env: collections.abc.Mapping[str, str],
+          progress: progress.Progress) -> str:
     """Write the module in which a program is built.
 
-    :param build: a :class:`pins.Build` with a module.
+    :param module: that of the build.
     :param folder: made here; gets our own sources, too, if there are any.
     :param env: see :func:`go.environment`.
     :returns: its go.mod, for :func:`require_unchanged`.
     :raises EnvironmentProblem: the downloaded module does not match its pin.
     :raises CommandFailed: it cannot be downloaded.
     """
-    module = build.module
-    assert module
     source = go.module_files(module, progress)
     described = json.loads(processes.run(
         [go_program, 'mod', 'edit', '-json', source / 'go.mod'],
@@ -62,7 +60,7 @@ def write(build: pins.Build, folder: pathlib.Path, go_program: pathlib.Path,
         # Files of Go's module cache are read-only.
         (folder / name).write_bytes((source / name).read_bytes())
     processes.run(
-        [go_program, 'mod', 'edit', *edits(described, build),
+        [go_program, 'mod', 'edit', *edits(described, module, build.replace),
          folder / 'go.mod'], timeout=_EDIT, cwd='/', env=env)
     with open(folder / 'go.sum', 'a', encoding='utf-8') as stream:
         stream.write(sums(module, (source / 'go.mod').read_bytes()))
@@ -72,16 +70,16 @@ def write(build: pins.Build, folder: pathlib.Path, go_program: pathlib.Path,
     return (folder / 'go.mod').read_text()
 
 
-def edits(described: json_types.Object, build: pins.Build) -> list[str]:
+def edits(described: json_types.Object, module: pins.Module,
+          replace: collections.abc.Sequence[str] = ()) -> list[str]:
     """Arguments of ``go mod edit`` for a copy of the authors' go.mod; pure.
 
     A replacement by a folder of the authors' repository, which no zip has,
     gives way to the version that is published with the module itself.
 
     :param described: the authors' go.mod, as by ``go mod edit -json``.
+    :param replace: see :class:`pins.Build`.
     """
-    module = build.module
-    assert module
     required = {one['Path']: one['Version']
                 for one in described.get('Require') or ()}
     found = [f'-module={_NAME}', '-toolchain=none',
@@ -94,7 +92,7 @@ def edits(described: json_types.Object, build: pins.Build) -> list[str]:
         # Others name a real version, or are not required at all.
         if required.get(path, '').startswith('v0.0.0'):
             found.append(f'-replace={path}={path}@{published(module)}')
-    for name in build.replace:
+    for name in replace:
         found.append(f'-replace={name.partition("@")[0]}={name}')
     return found
 

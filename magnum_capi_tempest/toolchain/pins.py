@@ -75,6 +75,8 @@ class Module:
 class Build:
     """A build with Go.
 
+    :param name: of the program.
+    :param version: of the program, without a leading "v".
     :param package: Go package of the program; "." and "./x" are our own, any
         other one is of ``module`` or of a dependency of the module in
         ``folder``.
@@ -88,6 +90,8 @@ class Build:
     :param cgo: whether it has parts in C and needs a C compiler.
     """
 
+    name: str
+    version: str
     package: str
     module: Module | None = None
     folder: str | None = None
@@ -129,27 +133,35 @@ class Build:
 
 
 @dataclasses.dataclass(frozen=True)
+class Statement:
+    """How a program states its version.
+
+    :param command: arguments that print it.
+    :param regex: its only group is the version.
+    """
+
+    command: tuple[str, ...]
+    regex: str
+
+    def read(self, output: str) -> str | None:
+        """The version that the program's output states, None if none."""
+        match = re.search(self.regex, output)
+        return match.group(1) if match else None
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     """An external program and the ways to get it, in order.
 
     :param version: without a leading "v".
-    :param version_command: arguments that print the version; None for a
-        program that is not searched on PATH.
-    :param version_regex: its only group is the version.
+    :param statement: None for a program that is not searched on PATH.
     """
 
     name: str
     version: str
-    version_command: tuple[str, ...] | None = None
-    version_regex: str | None = None
+    statement: Statement | None = None
     download: Download | None = None
     build: Build | None = None
-
-    def read_version(self, output: str) -> str | None:
-        """The version that the program's output states, None if none."""
-        assert self.version_regex
-        match = re.search(self.version_regex, output)
-        return match.group(1) if match else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,9 +236,14 @@ def read(data: json_types.Object, arch: str) -> Pins:
     """
     modules = {name: _module(name, h1)
                for name, h1 in data.get('modules', {}).items()}
-    builds = modules, data.get('ldflags', {})
-    programs = {n: _program(n, p, builds, arch)
-                for n, p in data.get('programs', {}).items()}
+    programs = {}
+    for name, given in data.get('programs', {}).items():
+        names = _names(given['version'], arch)
+        programs[name] = Program(
+            name, given['version'], _statement(given), _download(
+                given.get('download'), data.get('archives', {}), names),
+            _build(name, given.get('build'), names, modules,
+                   data.get('ldflags', {})))
     go = data['go']
     return Pins(programs, modules, GoPackage(
         go['minimum'], go['package'], go['version'], go['program'],
@@ -238,32 +255,34 @@ def _module(name: str, h1: str) -> Module:
     return Module(path, version, h1)
 
 
-def _program(name: str, data: json_types.Object,
-             builds: tuple[dict[str, Module], dict[str, list[str]]], arch: str
-             ) -> Program:
-    version = data['version']
+def _names(version: str, arch: str) -> dict[str, str]:
+    """What is replaced in texts of a program."""
     major, minor = version.split('.')[:2]
-    names = {'version': version, 'major': major, 'minor': minor,
-             'arch': arch}
-    command = data.get('version_command')
-    return Program(
-        name, version, tuple(command) if command is not None else None,
-        data.get('version_regex'), _download(data.get('download'), names),
-        _build(data.get('build'), names, *builds))
+    return {'version': version, 'major': major, 'minor': minor, 'arch': arch}
+
+
+def _statement(data: json_types.Object) -> Statement | None:
+    if 'version_command' not in data:
+        return None
+    return Statement(tuple(data['version_command']), data['version_regex'])
 
 
 def _download(data: json_types.Object | None,
+              archives: collections.abc.Mapping[str, json_types.Object],
               names: collections.abc.Mapping[str, str]) -> Download | None:
+    if data is None:
+        return None
+    file = archives[data['archive']] if 'archive' in data else data
     for algorithm in ALGORITHMS:
-        digest = (data or {}).get(algorithm, {}).get(names['arch'])
-        if data and digest:
+        digest = file.get(algorithm, {}).get(names['arch'])
+        if digest:
             member = data.get('member')
-            return Download(data['url'].format(**names), digest,
+            return Download(file['url'].format(**names), digest,
                             member and member.format(**names), algorithm)
     return None
 
 
-def _build(data: json_types.Object | None,
+def _build(name: str, data: json_types.Object | None,
            names: collections.abc.Mapping[str, str],
            modules: collections.abc.Mapping[str, Module],
            ldflags: collections.abc.Mapping[str, list[str]]) -> Build | None:
@@ -277,7 +296,7 @@ def _build(data: json_types.Object | None,
         if not folder:
             package = f'{path}/{package}'.rstrip('/')
     return Build(
-        package, module, folder,
+        name, names['version'], package, module, folder,
         tuple(v.format(**names) for group in data.get('ldflags', ())
               for v in ldflags[group]),
         tuple(f'{p}@{v}' for p, v in data.get('replace', {}).items()),

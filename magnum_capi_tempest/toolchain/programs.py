@@ -116,7 +116,7 @@ class Resolver:
                 program.name, program.version, program.download.digest)
         if program.build and (program.build.installed or not found):
             found['build'] = self._store.file(
-                program.name, program.version, build.key(program))
+                program.name, program.version, build.key(program.build))
         return found
 
     def _installed(self, program: pins.Program) -> pathlib.Path | None:
@@ -124,7 +124,7 @@ class Resolver:
         if not (self._wheel and program.build and program.build.installed):
             return None
         file = self._wheel.file(
-            program.name, program.version, build.key(program))
+            program.name, program.version, build.key(program.build))
         return None if self._wheel.fault(file) else file
 
     def _kept(self, program: pins.Program, report: bool = False
@@ -144,7 +144,7 @@ class Resolver:
     def _make(self, program: pins.Program, work: pathlib.Path) -> pathlib.Path:
         out, why = work / program.name, None
         ways = self._ways(program)
-        if 'download' in ways and program.download:
+        if program.download:
             try:
                 self._download(program.download, out)
                 _require_version(program, out, 'download')
@@ -153,7 +153,7 @@ class Resolver:
                 why = f'{e.what}: {e.last_seen}'
                 self._report(program, why, isinstance(e, download.Closed))
         if 'build' in ways and program.build:
-            build.make(program, out, self._progress,
+            build.make(program.build, out, self._progress,
                        warm=self._warm(program.build.origin))
             _require_version(program, out, 'build')
             return self._store.publish(ways['build'], work)
@@ -215,7 +215,7 @@ def on_path(
     :param program: a :class:`pins.Program`.
     :param path: like the variable PATH, which is the default.
     """
-    if program.version_command is None:
+    if program.statement is None:
         return None
     if path is None:
         path = os.environ.get('PATH', os.defpath)
@@ -223,33 +223,34 @@ def on_path(
         # An empty or relative entry depends on the working folder.
         file = pathlib.Path(folder, program.name)
         if folder.startswith('/') and file.is_file() and os.access(
-                file, os.X_OK) and version(program, file) == program.version:
+                file, os.X_OK) and (
+                    version(program.statement, file) == program.version):
             return file
     return None
 
 
-def version(program: pins.Program, file: pathlib.Path) -> str | None:
-    """The version that ``file`` reports, None if it reports none."""
+def version(statement: pins.Statement, file: pathlib.Path) -> str | None:
+    """The version that a program reports, None if it reports none."""
     try:
         # minikube writes an audit log below the home folder and a log into
         # the folder for temporary files.
         with tempfile.TemporaryDirectory(prefix='magnum-capi-') as scratch:
             output = processes.run(
-                [file, *(program.version_command or ())], timeout=TIMEOUT,
+                [file, *statement.command], timeout=TIMEOUT,
                 env={**os.environ, **QUIET, 'MINIKUBE_HOME': scratch,
                      'TMPDIR': scratch})
     except (errors.CommandFailed, errors.EnvironmentProblem, OSError):
         return None
-    return program.read_version(output)
+    return statement.read(output)
 
 
 def _require_version(
         program: pins.Program, out: pathlib.Path, way: str) -> None:
     """Find a wrong ldflag or release file here, not in a test run."""
     out.chmod(0o755)
-    if program.version_command is None:
+    if program.statement is None:
         return
-    says = version(program, out)
+    says = version(program.statement, out)
     if says != program.version:
         raise errors.EnvironmentProblem(
             f'The {way} of {program.name} is not {program.version}',

@@ -42,9 +42,10 @@ class TestPrograms(testtools.TestCase):
 
         for name, path in found.items():
             program = pins.load().programs[name]
-            if program.version_command is not None:
+            if program.statement is not None:
                 self.assertEqual(
-                    program.version, programs.version(program, path))
+                    program.version,
+                    programs.version(program.statement, path))
 
     def test_kubernetes_programs_state_a_real_version(self):
         """Clients compare major and minor with the server's."""
@@ -186,7 +187,7 @@ class TestMaking(testtools.TestCase):
 
         out, _ = self.start().communicate(timeout=600)
         self.assertEqual('3.20.2', programs.version(
-            pins.load().programs['helm'], out.strip()))
+            pins.load().programs['helm'].statement, out.strip()))
 
     def test_broken_cache_file_is_made_again(self):
         self.useFixture(fixtures.EnvironmentVariable(

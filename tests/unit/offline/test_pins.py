@@ -54,4 +54,4 @@ class PinsTest(testtools.TestCase):
                 ('kubeadm-1.36', 'v1.36.5\n'),
                 ('etcd-1.36', 'etcd Version: 3.6.8\nGit SHA: x\n')):
             program = self.pins.programs[name]
-            self.assertEqual(program.version, program.read_version(output))
+            self.assertEqual(program.version, program.statement.read(output))

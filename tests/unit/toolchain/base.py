@@ -69,15 +69,11 @@ class _Handler(loopback.Handler):
         self.send_response(status)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
-        if self.command == 'HEAD':
-            return
         if host.break_after:
             self.wfile.write(body[:host.break_after.pop(0)])
             self.close_connection = True
             return
         self.wfile.write(body)
-
-    do_HEAD = do_GET
 
 
 class TestCase(testtools.TestCase):
@@ -120,7 +116,8 @@ def release(url, content, member=None):
 
 def program(**ways):
     """The pin of "tiny"."""
-    return pins.Program('tiny', '1.2.3', (), r'^tiny v(\S+)$', **ways)
+    return pins.Program(
+        'tiny', '1.2.3', pins.Statement((), r'^tiny v(\S+)$'), **ways)
 
 
 def pinned(program):

@@ -107,21 +107,6 @@ class TestFetch(_Base):
             self.assertIn(f'HTTP {self.server.status}',
                           self.refused(download.Closed))
 
-    def test_whether_a_file_is_there(self):
-        """Without a mirror: who asks cannot use one."""
-        self.set(MAGNUM_CAPI_MIRROR='http://host.invalid')
-        self.assertIsNone(download.problem(self.pin.url))
-        self.assertEqual(
-            'The file does not exist: HTTP 404 Not Found',
-            download.problem(self.pin.url + '/other'))
-        self.server.status = 503
-        self.assertIn('cannot be reached: HTTP 503',
-                      download.problem(self.pin.url))
-        self.server.close()
-        download._accepts.cache_clear()
-        self.assertIn('cannot be reached: Connection refused',
-                      download.problem(self.pin.url))
-
     def test_refused_connection_is_asked_once(self):
         self.server.close()
         self.assertIn('Connection refused', self.refused(download.Closed))

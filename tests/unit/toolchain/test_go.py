@@ -68,7 +68,7 @@ class TestDecisions(base.TestCase):
                  '-buildvcs=false', '-p', '2', '-ldflags',
                  '-s -w -X a.v=v1 -X a.w=2', '-o', '/out', 'a/b'],
                 build.command('/go', pins.Build(
-                    'a/b', module, variables=('a.v=v1', 'a.w=2')),
+                    'b', '1', 'a/b', module, variables=('a.v=v1', 'a.w=2')),
                     '/out', 2))
 
     def test_module_is_checked(self):
@@ -93,8 +93,8 @@ class TestKey(base.TestCase):
         self.patch(resources, 'find', lambda name: self.folder)
 
     def key(self, version='1.2.3', **fields):
-        made = pins.Build(**{'package': 'a/b', **fields})
-        return build.key(pins.Program('tiny', version, build=made))
+        return build.key(pins.Build(
+            'tiny', version, **{'package': 'a/b', **fields}))
 
     def change(self, name, **fields):
         """Whether the key changes with a file."""
@@ -206,7 +206,7 @@ class TestGo(base.TestCase):
     def make(self, **kwargs):
         (self.folder / 'work').mkdir(exist_ok=True)
         self.out = self.folder / 'work' / 'runc-nores'
-        build.make(offline.load().programs['runc-nores'], self.out,
+        build.make(offline.load().programs['runc-nores'].build, self.out,
                    self.progress, free=lambda path: 2**33, **kwargs)
 
     def test_build(self):
@@ -229,8 +229,8 @@ class TestGo(base.TestCase):
         for does in ':', 'echo "require x v9.9.9" >> go.mod':
             self.fake(build=does)
             try:
-                build.make(pins.load().programs['etcd'], out, self.progress,
-                           free=lambda path: 2**33)
+                build.make(pins.load().programs['etcd'].build, out,
+                           self.progress, free=lambda path: 2**33)
             except errors.EnvironmentProblem as e:
                 self.assertIn('require x v9.9.9', str(e))
                 self.assertNotEqual(':', does)
@@ -256,12 +256,11 @@ class TestGo(base.TestCase):
                       self.command(cgo=True))
 
     def test_c_needs_a_compiler(self):
-        program = pins.load().programs['etcd']
-        program = dataclasses.replace(
-            program, build=dataclasses.replace(program.build, cgo=True))
+        made = dataclasses.replace(
+            pins.load().programs['etcd'].build, cgo=True)
         with mock.patch.object(shutil, 'which', return_value=None):
             error = self.assertRaises(
-                errors.EnvironmentProblem, build.make, program,
+                errors.EnvironmentProblem, build.make, made,
                 self.folder / 'x', self.progress)
 
         self.assertIn('gcc and libc6-dev', error.hint)
@@ -280,7 +279,7 @@ class TestGo(base.TestCase):
 
     def test_cold_and_warm_builds_need_different_room(self):
         self.fake()
-        program = offline.load().programs['runc-nores']
+        program = offline.load().programs['runc-nores'].build
         self.make(warm=True)
         for warm, free in ((False, build.COLD - 1),
                            (True, build.WARM - 1)):

@@ -21,7 +21,7 @@ def edits(module, required=(), replaced=(), **fields):
         {'Require': [{'Path': p, 'Version': v} for p, v in required],
          'Replace': [{'Old': {'Path': old}, 'New': new}
                      for old, new in replaced]},
-        pins.Build('p', module, **fields))
+        module, **fields)
     assert found[:3] == ['-module=build.invalid', '-toolchain=none',
                          f'-require={module.name}']
     return found[3:]
@@ -30,7 +30,7 @@ def edits(module, required=(), replaced=(), **fields):
 class TestEdits(base.TestCase):
 
     def test_nothing_to_replace(self):
-        self.assertEqual([], gomod.edits({}, pins.Build('p', MODULE))[3:])
+        self.assertEqual([], gomod.edits({}, MODULE)[3:])
 
     def test_modules_of_the_same_repository(self):
         for module, published in ((KUBERNETES, 'v0.36.5'),
@@ -85,8 +85,8 @@ fi''')
 
     def write(self, **fields):
         return gomod.write(
-            pins.Build('.', MODULE, **fields), self.folder / 'made', self.go,
-            dict(os.environ), self.progress)
+            MODULE, pins.Build('m', '1.2.3', '.', MODULE, **fields),
+            self.folder / 'made', self.go, dict(os.environ), self.progress)
 
     def made(self, name):
         return (self.folder / 'made' / name).read_text()

@@ -110,8 +110,11 @@ class TestFile(base.TestCase):
         found = [('sha256', digest) for digest in data['go']['sha256']]
         for name, program in data['programs'].items():
             self.assertIn('build', program, name)
+        for name, file in (*data['archives'].items(), *(
+                (name, program.get('download', {}))
+                for name, program in data['programs'].items())):
             for algorithm in pins.ALGORITHMS:
-                hashes = program.get('download', {}).get(algorithm, {})
+                hashes = file.get(algorithm, {})
                 self.assertLessEqual(
                     {*hashes}, {*pins.ARCHITECTURES.values()}, name)
                 found += ((algorithm, digest) for digest in hashes.values())
@@ -124,11 +127,9 @@ class TestFile(base.TestCase):
 
     def test_every_program_that_states_its_version_can_be_read(self):
         for program in self.pins.programs.values():
-            self.assertEqual(program.version_command is None,
-                             program.version_regex is None, program.name)
-            if program.version_regex:
+            if program.statement:
                 self.assertEqual(
-                    1, re.compile(program.version_regex).groups)
+                    1, re.compile(program.statement.regex).groups)
 
     def test_own_modules(self):
         """Their versions, and a Go that can build them."""
@@ -205,4 +206,4 @@ class TestFile(base.TestCase):
                 ('hydrophone', 'hydrophone\n  module:   sigs.k8s.io/hydrophone'
                                '\n  version:  v0.8.0\n  go: go1.26.8\n')):
             program = self.pins.programs[name]
-            self.assertEqual(program.version, program.read_version(output))
+            self.assertEqual(program.version, program.statement.read(output))

@@ -22,7 +22,8 @@ from tests.unit.conformance import archives
 from tests.unit.toolchain import base
 
 BUILD = pins.Build(
-    'example.org/tiny', pins.Module('example.org/tiny', 'v1.2.3', 'h1:x'))
+    'tiny', '1.2.3', 'example.org/tiny',
+    pins.Module('example.org/tiny', 'v1.2.3', 'h1:x'))
 
 # Another process that makes "tiny" by a build that takes a while and notes
 # that it happened.
@@ -33,7 +34,7 @@ from tests.unit.toolchain import base, test_programs
 
 folder = pathlib.Path(sys.argv[1])
 
-def make(program, out, progress, **kwargs):
+def make(build, out, progress, **kwargs):
     with open(folder / 'builds', 'a') as log:
         log.write('build\\n')
     out.write_bytes(base.TINY[:10])
@@ -152,7 +153,7 @@ class TestResolver(base.TestCase):
     def set(self, name, value):
         self.useFixture(fixtures.EnvironmentVariable(name, value))
 
-    def make(self, program, out, progress, *, warm):
+    def make(self, made, out, progress, *, warm):
         self.builds.append(warm)
         if isinstance(self.built, Exception):
             raise self.built
@@ -191,7 +192,7 @@ class TestResolver(base.TestCase):
 
     def test_a_wheel_brings_a_program_of_its_own_sources(self):
         wheel = store.Store(self.folder / 'share')
-        file = wheel.file('tiny', '1.2.3', build.key(self.program))
+        file = wheel.file('tiny', '1.2.3', build.key(BUILD))
         with wheel.making('tiny', 'x', self.progress) as work:
             (work / 'tiny').write_bytes(base.TINY)
             wheel.publish(file, work)
@@ -244,7 +245,8 @@ class TestResolver(base.TestCase):
         self.server.close()
         for version in '1.2.3', '1.2.4':
             self.program = dataclasses.replace(
-                self.program, version=version)
+                self.program, version=version,
+                build=dataclasses.replace(BUILD, version=version))
             self.built = base.TINY.replace(b'1.2.3', version.encode())
             self.assertEqual('build', self.source(self.get()))
         [line] = [t for t in self.progress.lines if 'built with Go' in t]
@@ -270,7 +272,7 @@ class TestResolver(base.TestCase):
 
     def test_sources_that_are_not_installed(self):
         """magnum-capi-sandbox has those of some programs."""
-        made = pins.Build('.', folder='sandbox/none')
+        made = pins.Build('tiny', '1.2.3', '.', folder='sandbox/none')
         self.program = base.program(download=self.release, build=made)
         self.assertEqual('download', self.source(self.get()))
 
