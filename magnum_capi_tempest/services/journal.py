@@ -9,6 +9,7 @@ both, such as the discovery filter of this project.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import re
 import time
@@ -42,9 +43,9 @@ class Sent:
     status: int
     request_id: str
     at: float
-    about: frozenset = frozenset()
+    about: frozenset[str] = frozenset()
 
-    def __str__(self):
+    def __str__(self) -> str:
         when = time.strftime('%H:%M:%S', time.gmtime(self.at))
         return (f'{when} {self.method} {self.url} {self.status} '
                 f'{self.request_id}')
@@ -53,17 +54,20 @@ class Sent:
 class Journal:
     """Records the requests of several clients, in their order."""
 
-    def __init__(self, clock=time.time):
-        self._sent = collections.deque(maxlen=MOST)
+    def __init__(self, clock: collections.abc.Callable[[], float] = time.time
+                 ) -> None:
+        self._sent: collections.deque[Sent] = collections.deque(maxlen=MOST)
         self._clock = clock
         self.began = clock()
 
-    def add(self, method, url, status, headers, sent='', made=''):
+    def add(self, method: str, url: str, status: int,
+            headers: collections.abc.Mapping[str, str],
+            sent: str | bytes | None = '', made: str | bytes = '') -> None:
         """Record a request, unless it is a successful GET.
 
-        :param headers: mapping of the answer's, with lower-case names.
-        :param sent: body of the request, str, bytes or None.
-        :param made: body of the answer to a POST, str or bytes.
+        :param headers: the answer's, with lower-case names.
+        :param sent: body of the request.
+        :param made: body of the answer to a POST.
         """
         found = _ID.fullmatch(headers.get(HEADER) or '')
         if found and (method != 'GET' or status >= 400):
@@ -72,7 +76,8 @@ class Journal:
                 frozenset(_UUID.findall(' '.join(
                     (url, _text(sent), _text(made[:_HEAD])))))))
 
-    def select(self, uuids, since):
+    def select(self, uuids: collections.abc.Iterable[str], since: float
+               ) -> list[Sent]:
         """Return the requests for any of these clusters, and the latest ones.
 
         :param uuids: of clusters.
@@ -82,7 +87,7 @@ class Journal:
                 if s.at >= since or s.about.intersection(uuids)]
 
 
-def _text(body):
+def _text(body: str | bytes | None) -> str:
     """Return a body as text: urllib3 returns bytes."""
     if isinstance(body, bytes):
         return body.decode(errors='replace')
