@@ -2,7 +2,8 @@
 
 """Reads archives that nobody would write, and more of the promising ones.
 
-    python -m tests.fuzz.conformance_archive --seconds 600 [--seed N]
+    pip install atheris
+    python -m tests.fuzz.conformance_archive -max_total_time=600 [FILE]
 
 Whatever comes in: a result or the typed error, text without what a terminal
 obeys, the same from both inflaters, memory within bounds. The first byte of
@@ -10,21 +11,17 @@ an input says which layer the rest is: compressed bytes, the tar archive
 within, the JUnit file, the log, Sonobuoy's summary, or a JSON document; so
 that mutations get behind the checksums of the outer layers.
 
-With atheris (libFuzzer for Python) the inputs follow coverage. It has wheels
-for few versions of Python; without it the same inputs are mutated blindly.
-An input that breaks something is written to the folder of --keep, and is
-read again with --input.
+The inputs follow coverage: atheris is libFuzzer for Python, and all arguments
+are libFuzzer's. An input that breaks something is written to the current
+folder (``-artifact_prefix``), and is read again as FILE.
 """
 
-import argparse
 import contextlib
 import gzip
-import hashlib
 import io
 import json
 import os
 import pathlib
-import random
 import re
 import resource
 import sys
@@ -33,10 +30,7 @@ import time
 from unittest import mock
 import zlib
 
-try:
-    import atheris
-except ImportError:
-    atheris = None
+import atheris
 
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import damage
@@ -182,101 +176,25 @@ def seeds():
     return found
 
 
-def mutated(data, rand):
-    """A copy of an input with a few changes."""
-    data = bytearray(data)
-    for _ in range(rand.choice((1, 1, 2, 4, 16))):
-        at = rand.randrange(len(data) + 1)
-        what = rand.randrange(6)
-        if what == 0:
-            data[at:at + 1] = bytes([rand.randrange(256)])
-        elif what == 1:
-            del data[at:at + rand.choice((1, 8, 512))]
-        elif what == 2:
-            data[at:at] = data[at:at + rand.choice((4, 64, 1024))]
-        elif what == 3 and at < len(data):
-            data[at] ^= 1 << rand.randrange(8)
-        elif what == 4:
-            data[at:at] = rand.choice((
-                b'\0', b'\xff', b'\x1b[2J', b'<', b'>', b'</', b'&', b'"',
-                b'<testcase name="', b'<!DOCTYPE', b'../', b'-1', b'1e999',
-                b'NaN', b'{', b'[', b'\xe2\x80\xae', b'items:\n', b'\n',
-                b'99999999999999999999'))
-        else:
-            end = at + rand.randrange(1, 64)
-            data[at:end] = bytes(reversed(data[at:end]))
-    return bytes(data[:64 << 10])
-
-
-def blindly(target, seconds, seed, keep):
-    """Mutate the seeds until the time is over."""
-    rand = random.Random(seed)
-    pool, end = seeds(), time.monotonic() + seconds
-    for data in pool:
-        _one(target, data, keep)
-    while time.monotonic() < end:
-        data = mutated(rand.choice(pool), rand)
-        before = target.results
-        _one(target, data, keep)
-        # What was read goes on to be changed further.
-        if target.results > before and len(pool) < 5000:
-            pool.append(data)
-
-
-def _one(target, data, keep):
-    try:
-        target(data)
-    except BaseException:
-        if keep:
-            name = f'crash-{hashlib.sha256(data).hexdigest()[:16]}'
-            (keep / name).write_bytes(data)
-            print(f'Kept as {keep / name}', file=sys.stderr)
-        raise
-
-
-def by_coverage(target, seconds, seed, keep):
-    """Let libFuzzer mutate; it ends the process."""
-    with tempfile.TemporaryDirectory() as corpus:
-        for number, data in enumerate(seeds()):
-            (pathlib.Path(corpus) / f'seed-{number}').write_bytes(data)
-        argv = [sys.argv[0], corpus, f'-max_total_time={seconds}',
-                '-max_len=65536', '-timeout=20', '-rss_limit_mb=600',
-                f'-seed={seed}', '-print_final_stats=1']
-        if keep:
-            argv.append(f'-artifact_prefix={keep}/')
+def main():
+    with tempfile.TemporaryDirectory() as folder, \
+            tempfile.TemporaryDirectory() as corpus:
+        argv = [sys.argv[0], '-max_len=65536', '-timeout=20',
+                '-rss_limit_mb=600', '-print_final_stats=1', *sys.argv[1:]]
+        if all(word.startswith('-') for word in argv[1:]):
+            argv.append(corpus)
+            for number, data in enumerate(seeds()):
+                (pathlib.Path(corpus) / f'seed-{number}').write_bytes(data)
         pid = os.fork()
         if not pid:
             # It leaves by _exit, past every cleaning up of Python's.
             atheris.instrument_all()
-            atheris.Setup(argv, target)
+            atheris.Setup(argv, Target(folder))
             atheris.Fuzz()
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
         raise SystemExit(f'An input broke something (exit code {code})')
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('--seconds', type=int, default=600)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--blind', action='store_true',
-                        help='do without atheris')
-    parser.add_argument('--keep', type=pathlib.Path,
-                        help='folder for inputs that break something')
-    parser.add_argument('--input', type=pathlib.Path,
-                        help='read this one and nothing else')
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        target = Target(folder)
-        if args.input:
-            target(args.input.read_bytes())
-            return
-        fuzz = blindly if args.blind or atheris is None else by_coverage
-        fuzz(target, args.seconds, args.seed, args.keep)
-        if target.inputs:
-            print(f'{target.inputs} inputs, {target.results} results read, '
-                  f'none broke anything')
 
 
 if __name__ == '__main__':
