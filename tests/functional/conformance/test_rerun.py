@@ -54,15 +54,6 @@ class TestRerun(base.BaseTest):
         self.assertIn(str(self.base / 'again'), said)
 
     @boxes.LONG
-    def test_something_else_ran(self):
-        code, said, _ = self.rerun(by_hand.QUICK)
-
-        self.assertEqual(3, code)
-        self.assertIn('[sig-node] Pods should be submitted and removed '
-                      '[NodeConformance] [Conformance] ran and was not asked '
-                      'for', said)
-
-    @boxes.LONG
     def test_the_first_run_says_how(self):
         """Its run.json names cluster and options."""
         _, _, cluster = self.rerun(by_hand.RERUN, '--parallel', '2')

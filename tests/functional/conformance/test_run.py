@@ -137,16 +137,6 @@ class TestRun(base.BaseTest):
             self.assertIn(words, plugin)
         self.assertEqual(runs.FETCHED, self.record.stage)
 
-    @boxes.LONG
-    def test_failed_tests_are_a_failed_run(self):
-        cluster = self.cluster(base.complete(base.FAILED),
-                               execs=[self.sent(base.FAILED)])
-
-        ended = lifecycle.run(self.request(cluster), self.runtime)
-
-        self.assertEqual((verdict.FAILED, 1), (
-            ended.verdict.outcome, ended.verdict.exit_code))
-
     def test_a_namespace_that_exists_is_not_touched(self):
         cluster = self.cluster(base.running(), running=True)
         error = self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
@@ -206,44 +196,6 @@ class TestRun(base.BaseTest):
         self.assertRaises(errors.EnvironmentProblem, lifecycle.run,
                           self.request(cluster), self.runtime)
         self.assertFalse((self.base / 'r1').exists())
-
-    @boxes.LONG
-    def test_an_image_that_cannot_be_pulled_ends_it_with_the_reason(self):
-        tests = {**base.TESTS, 'status': {
-            'phase': 'Pending', 'containerStatuses': [{'state': {'waiting': {
-                'reason': 'ImagePullBackOff',
-                'message': 'lookup registry.k8s.io: no such host'}}}]}}
-        cluster = self.cluster(base.running(), plugin_pods=[tests])
-        runtime = dataclasses.replace(
-            self.runtime, limits=watch.Limits(600, stuck=1))
-
-        ended = lifecycle.run(self.request(cluster), runtime)
-
-        self.assertEqual((verdict.HARNESS_ERROR, 3), (
-            ended.verdict.outcome, ended.verdict.exit_code))
-        self.assertIn('no such host', ended.verdict.reasons[0])
-
-    @boxes.LONG
-    def test_a_node_that_is_switched_off_ends_it_with_the_reason(self):
-        cluster = self.cluster(base.running(), plugin_pods=[base.TESTS])
-        told = self.progress.info
-
-        def switch_off(text):
-            told(text)
-            if 'pod e2e-job: Running' in text:
-                cluster.nodes[0] = scripted.node('n1', 'Unknown')
-
-        self.progress.info = switch_off
-        runtime = dataclasses.replace(
-            self.runtime, limits=watch.Limits(600, stuck=2))
-
-        ended = lifecycle.run(self.request(cluster), runtime)
-
-        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
-        self.assertIn('the node n1 of pod e2e-job has not been ready',
-                      ended.verdict.reasons[0])
-        # No container has a log.
-        self.assertFalse((self.base / 'r1' / finishing.LOGS).exists())
 
     @boxes.LONG
     def test_logs_of_a_run_that_stalls_are_saved(self):

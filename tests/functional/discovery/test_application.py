@@ -102,21 +102,6 @@ class UpgradeTest(ApplicationTestCase):
             self.assertEqual(202, status, (with_filter, text))
 
 
-class HiddenTest(ApplicationTestCase):
-
-    def test_owners_of_clusters_lose_sight_of_them(self):
-        # A defect of Magnum, not of the filter.
-        cluster = self.cluster(self.template(
-            project_id='operator', public=True, hidden=True))
-        for with_filter in (False, True):
-            for status, text in self.answers(
-                    *({'method': 'GET', 'path': f'/v1/clusters{path}'}
-                      for path in ('', f'/{cluster}')),
-                    with_filter=with_filter):
-                self.assertEqual(404, status, text)
-                self.assertIn('ClusterTemplate', text)
-
-
 class AuthorizationTest(ApplicationTestCase):
 
     def test_a_reader_learns_nothing_of_drivers(self):
