@@ -382,8 +382,6 @@ class Helm:
         #: By version of a chart: ``plane`` and ``workers``, what their nodes
         #: are made of beside the values.
         self.own = {}
-        #: How often it was asked what it would do.
-        self.previews = 0
         #: As charts do, not the version that the server prefers.
         self.version = 'v1beta1'
 
@@ -397,7 +395,6 @@ class Helm:
         self.before = lambda: None
 
     def preview(self, release, chart, values, namespace):
-        self.previews += 1
         rendered = self.manifest(release, chart, values)
         self.look_up('upgrade', release, rendered)
         return rendered
@@ -590,9 +587,6 @@ class Helm:
                     or 'sh.helm' in path):
                 del self._api.objects[path]
         return True
-
-    def template(self, release, chart, values, namespace):
-        return f'# {release} in {namespace}'
 
     def record(self, revision, digest, status='deployed', chart=None,
                manifest='', release=RELEASE, values=None, adopted=False):

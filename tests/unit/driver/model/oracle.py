@@ -15,7 +15,6 @@ import re
 import typing
 import uuid as uuid_lib
 
-from tests.lib import kube_api
 from tests.lib import openstack_api
 from tests.proofs.soak import model as soak
 from tests.unit.driver.model import world as world_module
@@ -23,7 +22,6 @@ from tests.unit.driver.model import world as world_module
 _DEPLOYMENT = 'cluster.x-k8s.io/deployment-name'
 _PLANE = 'cluster.x-k8s.io/control-plane'
 _SIZES = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group'
-_GROUP = 'magnum.openstack.org/nodegroup-uuid'
 
 #: Metadata of a volume that its owner keeps, where it is "true".
 KEEP = 'janitor.capi.azimuth-cloud.com/keep'
@@ -120,15 +118,6 @@ class Sight:
         data = base64.b64decode(base64.b64decode(
             found[-1]['secret']['data']['release']))
         return json.loads(gzip.decompress(data))['config']
-
-    @property
-    def all_is_well(self) -> bool:
-        """Whether every machine and addon of it is as it has to be."""
-        behaviour = self.world.controllers.behaviour
-        return not (
-            any(one['metadata']['name'] in behaviour.ill or not
-                self.runs(one) for one in self.machines)
-            or self.release in behaviour.held | behaviour.stuck)
 
 
 def node_group(uuid: str) -> str:
@@ -355,6 +344,3 @@ def lease(world: world_module.World, uuid: str) -> dict | None:
     return world.api.objects.get(
         f'/apis/coordination.k8s.io/v1/namespaces/{namespace()}/leases/'
         f'{release(uuid)}')
-
-
-KINDS = kube_api.KINDS

@@ -3,7 +3,6 @@
 """The world of a story: a cloud, a management cluster, Magnum, conductors."""
 
 import contextlib
-import copy
 import datetime
 import functools
 import itertools
@@ -245,6 +244,3 @@ class World:
         return sorted(
             (row for row in self.magnum.groups.values()
              if row['cluster_id'] == cluster), key=lambda row: row['name'])
-
-    def snapshot(self, value):
-        return copy.deepcopy(value)
