@@ -33,11 +33,6 @@ class UnsupportedAttributesTest(test_gather.Base):
                                       creating=True)
                 self.assertIn(says, str(e))
 
-    def test_all_are_reported_at_once(self):
-        self.given({'tls_disabled': True, 'registry_enabled': True})
-        e = self.assertRaises(spec.InvalidSpec, self.plan, creating=True)
-        self.assertEqual(2, len(e.problems))
-
     def test_what_cluster_api_does_anyway_is_taken(self):
         self.given({'volume_driver': 'cinder', 'apiserver_port': 6443,
                     'master_lb_enabled': False, 'tls_disabled': False})

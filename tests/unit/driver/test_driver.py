@@ -73,21 +73,8 @@ class DriverTestCase(base.TestCase):
             setattr(row, name, value)
         return row
 
-    def sizes(self):
-        """Sizes of node groups as the chart has them, default first."""
-        return [group['machineCount']
-                for group in self.w.helm.upgrades[-1]['nodeGroups']]
-
 
 class LifeTest(DriverTestCase):
-
-    def test_create(self):
-        self.create()
-
-        self.assertEqual([1], self.sizes())
-        self.assertEqual(60, self.w.cluster.create_timeout)
-        self.assertEqual({self.context},
-                         {c for c in self.contexts if not c.is_admin})
 
     def test_who_looks_sees_all_projects(self):
         self.create()
@@ -97,31 +84,6 @@ class LifeTest(DriverTestCase):
 
         self.assertTrue(self.contexts and all(
             c.is_admin and c.all_tenants for c in self.contexts))
-
-    def test_update_is_of_the_default_group(self):
-        self.create()
-        self.w.store.save(self.group(node_count=3))
-
-        self.call('update_cluster')
-        self.settle('UPDATE_COMPLETE')
-
-        self.assertEqual([3], self.sizes())
-
-    def test_resize(self):
-        self.create()
-        self.w.store.add_group()
-        self.call('create_nodegroup', self.group(OTHERS))
-        self.settle('UPDATE_COMPLETE')
-
-        for uuid, given, count in ((OTHERS, True, 2), (WORKERS, False, 4)):
-            row = self.group(uuid, node_count=count,
-                             status='UPDATE_IN_PROGRESS')
-            self.w.store.save(row)
-            self.call('resize_cluster', None, count, None,
-                      *([row] if given else []))
-            self.settle('UPDATE_COMPLETE')
-
-        self.assertEqual([4, 2], self.sizes())
 
     def test_resize_of_what_the_autoscaler_changes_too(self):
         labels = {'auto_scaling_enabled': 'true'}
@@ -136,33 +98,6 @@ class LifeTest(DriverTestCase):
             self.call(method, *args)
             self.assertEqual(count, self.w.helm.replicas(
                 small_world.RELEASE, names.node_group(WORKERS)))
-
-    def test_a_node_that_is_not_there_cannot_be_removed(self):
-        self.create()
-        self.w.store.save(self.group(node_count=0))
-
-        e = self.assertRaises(
-            magnum_api.MagnumException, self.call, 'resize_cluster', None,
-            0, ['no-such-node'])
-
-        self.assertIn('no-such-node', str(e))
-
-    def test_node_groups_come_change_and_go(self):
-        self.create()
-        self.w.store.add_group()
-        self.call('create_nodegroup', self.group(OTHERS))
-        self.settle('UPDATE_COMPLETE')
-        self.assertEqual([1, 1], self.sizes())
-
-        self.call('update_nodegroup', self.group(OTHERS, node_count=5))
-        self.settle('UPDATE_COMPLETE')
-        self.assertEqual([1, 5], self.sizes())
-
-        self.call('delete_nodegroup', self.group(
-            OTHERS, status='DELETE_IN_PROGRESS'))
-        self.settle('UPDATE_COMPLETE')
-        self.assertEqual([1], self.sizes())
-        self.assertNotIn(OTHERS, self.w.store.node_groups)
 
     def test_rotate_credential(self):
         self.create()
@@ -185,25 +120,6 @@ class LifeTest(DriverTestCase):
 
         self.assertIn('has not ended', str(e))
         self.assertEqual(409, e.kwargs['code'])
-
-    def test_delete(self):
-        self.create()
-
-        self.call('delete_cluster')
-        self.settle('DELETE_COMPLETE')
-
-        self.assertEqual(1, self.w.helm.uninstalls)
-        self.assertEqual({}, self.w.cloud.credentials)
-
-    def test_upgrade(self):
-        self.create()
-        template = self.w.store.template(small_world.NEWER)
-
-        self.call('upgrade_cluster', template, 1, None)
-        self.settle('UPDATE_COMPLETE')
-
-        self.assertEqual('1.35.0',
-                         self.w.helm.upgrades[-1]['kubernetesVersion'])
 
 
 class ServerGroupsTest(DriverTestCase):

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import datetime
-
 import testtools
 
 from magnum_capi.kube import access
 from magnum_capi.kube import client
 from magnum_capi.kube import rest
-from magnum_capi.kube import times
 from tests.lib import kube_server
 
 N = '/api/v1/namespaces/n'
@@ -17,11 +14,9 @@ SECRET = {'kind': 'Secret', 'metadata': {'name': 's', 'namespace': 'n'}}
 
 class _Base(testtools.TestCase):
 
-    server = kube_server.ApiServer
-
     def setUp(self):
         super().setUp()
-        self.api = self.useFixture(self.server())
+        self.api = self.useFixture(kube_server.ApiServer())
         self.kube = self.api.kube()
 
     def labelled(self, kind, **labels):
@@ -134,18 +129,6 @@ class WriteTest(_Base):
         # Without labels it would be everything.
         self.assertRaises(ValueError, self.kube.delete_all, 'Secret', 'n',
                           {})
-
-
-class HttpReadTest(ReadTest):
-    """The same by real HTTP."""
-
-    server = kube_server.HttpApiServer
-
-
-class HttpWriteTest(WriteTest):
-    """The same by real HTTP."""
-
-    server = kube_server.HttpApiServer
 
 
 class PagesTest(_Base):
@@ -263,18 +246,3 @@ class EventsTest(_Base):
             self.event(f'e{i}', 'other', '')
         self.messages()
         self.assertEqual(4, len(self.api.calls('GET')))
-
-
-class TimesTest(testtools.TestCase):
-
-    def test_with_and_without_a_fraction_of_a_second(self):
-        for text, microsecond in (('2026-11-21T14:59:00Z', 0),
-                                  ('2026-11-21T14:59:00.250000Z', 250000),
-                                  ('2026-11-21T15:59:00+01:00', 0)):
-            self.assertEqual(
-                datetime.datetime(2026, 11, 21, 14, 59, 0, microsecond,
-                                  datetime.timezone.utc), times.parse(text))
-
-    def test_what_is_none(self):
-        for text in ('', 'Z', 'now'):
-            self.assertRaises(ValueError, times.parse, text)

@@ -78,13 +78,6 @@ class _Base(testtools.TestCase):
 
 class ServedTest(_Base):
 
-    def test_server_prefers_the_version(self):
-        for kind, version in (
-                ('Cluster', f'{CAPI}/v1beta2'),
-                # The preferred version of its group lacks it.
-                ('OpenStackCluster', f'infrastructure.{CAPI}/v1beta1')):
-            self.assertEqual(version, self.kube.kind(kind).api_version)
-
     def test_server_that_is_too_old_says_nothing_about_objects(self):
         self.api.discovery = {'kind': 'APIGroupList', 'groups': []}
         e = self.assertRaises(rest.NotServed, self.kube.kind, 'HelmRelease')
@@ -174,14 +167,6 @@ class UnknownPathTest(_Base):
         self.kube.get('Cluster', 'n', 'c')
         self.api.put(f'/apis/{CAPI}/v1beta2/namespaces/n/clusters/c', {})
         self.api.seen.clear()
-
-    def test_version_that_is_served_now_is_used(self):
-        self.api.withdraw('v1beta2')
-        self.api.clock.now += 3
-        self.assertEqual('c', self.kube.get(
-            'Cluster', 'n', 'c')['metadata']['name'])
-        self.kube.get('Cluster', 'n', 'c')
-        self.assertEqual(1, self.asked())
 
     def test_server_is_not_asked_all_the_time(self):
         self.api.faults = [kube_server.UNKNOWN_PATH] * 9

@@ -120,20 +120,6 @@ class StrategyTest(testtools.TestCase):
 
 class UpgradedTest(testtools.TestCase):
 
-    def test_what_no_cluster_can_change_stays(self):
-        for path in kept.FIXED:
-            *parents, key = path.split('.')
-            one = {key: 'old'}
-            for parent in reversed(parents):
-                one = {parent: one}
-            new = computed()
-            kept.put(new, path, 'new')
-            self.assertEqual('old', kept.get(kept.upgraded(one, new), path))
-            # Nor does it come or go.
-            self.assertEqual(
-                'old', kept.get(kept.upgraded(one, computed()), path))
-            self.assertEqual(computed(), kept.upgraded({}, new), path)
-
     def test_storage_class_that_exists_stays(self):
         def cinder(default, *others):
             return {'openstack': {'csiCinder': {

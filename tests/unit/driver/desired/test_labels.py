@@ -171,16 +171,6 @@ class TestParse(testtools.TestCase):
             problem, = problems({'boot_volume_type': text})
             self.assertIn(f"'{text}' is not accepted", problem)
 
-    def test_older_names_mean_the_same(self):
-        read = labels.parse({
-            'etcd_volume_size': '5', 'etcd_volume_type': 'ssd',
-            'extra_network_name': 'storage'})
-
-        self.assertEqual((5, 'ssd', ('storage',)), (
-            read.etcd_blockdevice_size, read.etcd_blockdevice_volume_type,
-            read.extra_network_names))
-        self.assertIn('etcd_blockdevice_size', read.given)
-
     def test_both_names_may_be_set_to_one_value_only(self):
         for older, present, count in (('500', '500', 0), ('500G', '500', 0),
                                       ('6', '5', 1), ('5', '6', 1)):
@@ -282,15 +272,6 @@ class TestNodeGroup(testtools.TestCase):
     def read(self, group, cluster):
         return labels.node_group(labels.parse(cluster), group, cluster)
 
-    def test_it_has_its_own_labels_and_the_clusters(self):
-        cluster = {'boot_volume_size': '20', 'octavia_provider': 'ovn'}
-        read = self.read(cluster | {'boot_volume_size': '50'}, cluster)
-
-        self.assertEqual((50, 'ovn'),
-                         (read.boot_volume_size, read.octavia_provider))
-        self.assertEqual({*cluster}, read.given)
-        self.assertEqual(labels.parse(cluster), self.read(cluster, cluster))
-
     def test_what_it_did_not_inherit_it_does_not_have(self):
         # POST nodegroups with labels and without merge_labels.
         read = self.read({'availability_zone': 'az2'}, {
@@ -346,10 +327,3 @@ class TestTable(testtools.TestCase):
         self.assertEqual(theirs, {
             name for name, field in labels.REGISTRY.items()
             if field.metadata['helm']})
-
-    def test_defaults_are_values_that_a_label_can_have(self):
-        for name, field in labels.REGISTRY.items():
-            value = field.default
-            if value not in (None, ()):
-                read = labels.parse({name: str(value)})
-                self.assertEqual(value, getattr(read, name), name)

@@ -54,12 +54,6 @@ class StateTest(testtools.TestCase):
                            secrets={'n': 'secret'})
         self.assertEqual({}, state.with_record(kept, ()).secrets)
 
-    def test_resumed_operation_keeps_its_time(self):
-        kept = state.begun(state.State(), 'UPDATE', objects.ago(hours=1))
-        self.assertEqual(kept, state.going_on(kept, 'UPDATE', objects.NOW))
-        self.assertEqual(objects.NOW, state.going_on(
-            kept, 'DELETE', objects.NOW).since)
-
 
 class RowsTest(testtools.TestCase):
 
@@ -158,17 +152,6 @@ class RowsTest(testtools.TestCase):
                     reverse=reverse)))
                 self.assertEqual(small_world.MASTERS, found.masters().uuid)
         self.assertIsNone(dataclasses.replace(found, groups=()).masters())
-
-    def test_resize_of_an_autoscaled_group_waits_for_its_size(self):
-        kept = kept_module.Kept({'nodeGroups': [{
-            'name': names.node_group(small_world.WORKERS),
-            'autoscale': True}]})
-        for sizes, expected in (({}, (1, True)),
-                                ({small_world.WORKERS: 4}, (4, False)),
-                                ({small_world.WORKERS: 0}, (0, False))):
-            found = self.rows().wanted(
-                state.State(sizes=sizes, kept=kept)).groups[1]
-            self.assertEqual(expected, (found.count, found.autoscaled))
 
     def test_what_is_known_of_another_operation_does_not_count(self):
         # Nor does the time of a creation by the clock of its row.

@@ -81,12 +81,6 @@ class TestVersions(testtools.TestCase):
 
 class TestImage(testtools.TestCase):
 
-    def test_its_properties_are_read(self):
-        self.assertEqual(
-            spec_model.Image('i1', 'v1.35.0-rc.1', 'flatcar'),
-            spec_model.image('i1', {'kube_version': 'v1.35.0-rc.1',
-                                    'os_distro': 'flatcar'}))
-
     def test_an_image_without_them_is_refused_with_their_names(self):
         # B.4.16: it was an AttributeError.
         both = ('kube_version', 'os_distro')
@@ -104,12 +98,6 @@ class TestImage(testtools.TestCase):
 
 
 class TestCluster(ValidationCase):
-
-    def test_a_usual_cluster_passes_and_its_labels_are_read(self):
-        read = validation.check(
-            with_labels({'monitoring_enabled': 'true'}), creating=True)
-
-        self.assertTrue(read.monitoring_enabled)
 
     def test_all_problems_are_reported_at_once_and_are_the_users(self):
         # Also one that Magnum copied into every node group, once.

@@ -84,17 +84,6 @@ class RefusalsTest(testtools.TestCase):
                 labels={'kube_tag': tag}, kube_version=version)
             self.assertEqual(count, len(found), found)
 
-    def test_all_that_is_wrong_is_reported_at_once(self):
-        found = self.refusals(driver='x', network_driver='cilium',
-                              kube_version='v1.33.0', problem='queued')
-
-        self.assertEqual(4, len(found))
-
-    def test_a_pinned_group_that_would_be_left_behind(self):
-        found, = self.refusals(pinned={'pool': 'v1.31.0'})
-
-        self.assertIn('node group pool', found)
-
 
 class SkewTest(testtools.TestCase):
 

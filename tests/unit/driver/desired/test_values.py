@@ -471,15 +471,6 @@ class TestNodeGroups(testtools.TestCase):
                 self.assertEqual(expected, {
                     key: found.get(key) for key in expected})
 
-    def test_autoscaling_has_bounds(self):
-        given = {'auto_scaling_enabled': 'true'}
-        group = self.group(given, min=2, max=5)
-
-        self.assertEqual((True, 2, 5), (
-            group['autoscale'], group['machineCountMin'],
-            group['machineCountMax']))
-        self.assertNotIn('autoscale', self.group(given))
-
     def test_its_labels_may_differ_from_the_clusters(self):
         result = made({'boot_volume_size': '20'}, group={
             'labels': {'boot_volume_size': '50', 'availability_zone': 'az2'}})

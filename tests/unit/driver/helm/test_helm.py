@@ -266,12 +266,6 @@ helm.sh/helm/v3/pkg/action.(*Uninstall).Run
             self.says(self.DEBUG.format(details='', error=error))
             self.assertRaises(kind, self.helm().uninstall, 'c1', 'n')
 
-    def test_other_failure_is_none(self):
-        self.says('Error: uninstall: boom\n')
-        e = self.assertRaises(
-            helm_errors.HelmFailed, self.helm().uninstall, 'c1', 'n')
-        self.assertEqual('helm uninstall failed', e.what)
-
 
 class CacheTest(_Base):
 

@@ -78,11 +78,6 @@ class ProblemTest(testtools.TestCase):
                     for status in ('True', 'False', 'Unknown')]
             self.assertEqual([False, True, True], well, kind)
 
-    def test_positive_polarity(self):
-        self.assertEqual([True, False, False], [
-            conditions.Condition('Ready', status).well
-            for status in ('True', 'False', 'Unknown')])
-
     def test_messages_are_one_line_without_bullets(self):
         self.assertEqual(
             'Machine a: NodeHealthy: not ready, InfrastructureReady: no',

@@ -61,14 +61,6 @@ class DeletionTest(testtools.TestCase):
             self.assertEqual(expected, deletion.belongs(
                 objects.as_read(template(*owners)), objects.NAME))
 
-    def test_who_is_being_deleted_is_told_so(self):
-        verdict = judge(
-            snapshot.Snapshot(going(objects.cluster())),
-            groups=(objects.group(key='a', status='DELETE_FAILED'),
-                    objects.group(key='b', status='UPDATE_COMPLETE')))
-        self.assertEqual({'a': DELETE, 'b': 'UPDATE_COMPLETE'}, {
-            key: found.status for key, found in verdict.groups.items()})
-
     def test_a_deletion_that_never_arrived_is_asked_for_again(self):
         # A delete right behind a create found no release and did nothing.
         verdict = judge(objects.complete(
@@ -94,15 +86,6 @@ class DeletionTest(testtools.TestCase):
 
         self.assertIn('failed: CreateError: volume is in use',
                       verdict.reason)
-
-    def test_a_stuck_deletion_goes_on_with_the_reason(self):
-        seen = snapshot.Snapshot(going(objects.cluster(), 'waits for LBs'))
-
-        verdict = judge(seen, since=objects.ago(days=61))
-
-        self.assertEqual(DELETE, verdict.status)
-        self.assertEqual('Waiting for: Cluster c0: waits for LBs',
-                         verdict.reason)
 
     def test_each_thing_left_holds_it(self):
         release = snapshot.Release

@@ -133,16 +133,6 @@ class HealthTest(testtools.TestCase):
                     version, control_plane=plane),
                 'controlplane', 'no quorum')
 
-    def test_a_credential_that_is_refused_shows_with_its_cure(self):
-        self.assert_health(
-            health.UNHEALTHY, objects.complete(), 'credential',
-            'openstack coe credential rotate', credential=health.REFUSED)
-
-    def test_a_cloud_that_is_not_trusted_shows_with_its_cure(self):
-        self.assert_health(
-            health.UNHEALTHY, objects.complete(), 'credential',
-            '[drivers]openstack_ca_file', credential=health.DISTRUST)
-
     def test_a_cluster_that_is_not_there(self):
         for status, expected in (
                 ('CREATE_COMPLETE', health.UNHEALTHY),

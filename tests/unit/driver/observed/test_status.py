@@ -93,17 +93,6 @@ class RecordedTest(JudgedTestCase):
                 self.assertEqual('https://127.77.1.1:6443',
                                  verdict.api_address)
 
-    def test_the_version_is_that_of_the_oldest_machine(self):
-        workers = objects.workers()
-        for machine, version in zip(workers, ('v1.35.0', 'v1.34.10')):
-            machine['spec']['version'] = version
-        plane = objects.control_plane(kube='v1.35.0')
-        for machines, version in ((workers, 'v1.34.10'),
-                                  (workers[:1], 'v1.35.0')):
-            self.assertEqual(version, judge(objects.complete(
-                control_plane=plane, machines=machines),
-                upgrade()).coe_version)
-
     def test_failed_addons_fail_the_cluster_with_their_names(self):
         self.assert_judged(
             'CREATE_FAILED', recorded('addons-failed', objects.V1BETA1),
@@ -334,17 +323,6 @@ class FailureTest(JudgedTestCase):
 
     def failing(self, **kwargs):
         return judge(failed_machine(), objects.wanted(**kwargs))
-
-    def test_a_failed_group_fails_the_cluster(self):
-        # B.4.4
-        verdict = self.failing()
-
-        self.assertEqual('CREATE_FAILED', verdict.status)
-        self.assertEqual('CREATE_FAILED',
-                         verdict.groups['default-worker'].status)
-        self.assertIn('node group default-worker: machine default-worker-x1 '
-                      'failed: CreateError: No valid host was found.',
-                      verdict.reason)
 
     def test_self_healing_gets_its_time_since_it_was_first_seen(self):
         for seconds, expected in ((None, CREATE), (59, CREATE),
@@ -610,28 +588,9 @@ class GroupTest(JudgedTestCase):
             self.assertIn('is being deleted', verdict.reason)
             self.assertEqual(told, 'drains' in verdict.reason)
 
-    def test_the_count_of_an_autoscaled_group_follows_what_is_there(self):
-        seen = objects.complete(
-            machine_deployments={
-                'default-worker': objects.deployment(count=4)},
-            machine_sets=(objects.machine_set(count=4),))
-
-        verdict = self.assert_judged('CREATE_COMPLETE', seen, objects.wanted(
-            objects.master(), objects.group(autoscaled=True, count=2)))
-
-        self.assertEqual(4, verdict.groups['default-worker'].count)
-
 
 class LaterTest(JudgedTestCase):
     """Asked again when no operation is in progress."""
-
-    def test_what_repaired_itself_is_complete(self):
-        for operation in ('CREATE', 'UPDATE'):
-            verdict = self.assert_judged(
-                f'{operation}_COMPLETE', objects.complete(),
-                objects.wanted(status=f'{operation}_FAILED'))
-            self.assertEqual({verdict.status}, {
-                found.status for found in verdict.groups.values()})
 
     def test_what_is_not_repaired_stays_failed(self):
         wanted = objects.wanted(status='CREATE_FAILED')

@@ -60,29 +60,12 @@ class TurnTest(testtools.TestCase):
         self.assertEqual((UPDATE, status.NOTHING, ''), (
             verdict.status, verdict.action, verdict.turn), verdict.reason)
 
-    def test_first_group_when_the_control_plane_is_ready(self):
-        for version in (objects.V1BETA1, objects.V1BETA2):
-            verdict = judge(seen(version))
-
-            self.assertEqual((UPDATE, status.ADVANCE, 'default-worker'), (
-                verdict.status, verdict.action, verdict.turn))
-            self.assertEqual('UPDATE_COMPLETE',
-                             verdict.groups['default-master'].status)
-            self.assertEqual(UPDATE, verdict.groups['pool'].status)
-
     def test_nobody_while_a_machine_of_the_control_plane_is_behind(self):
         for found in (
                 (), (master(version='v1.34.2'),), (master(node=None),),
                 (master(deletionTimestamp='now'),),
                 (master(), master('m2', version='v1.34.2'))):
             self.assert_waits(judge(seen(machines=found)))
-
-    def test_release_of_an_earlier_step_is_applied_first(self):
-        # Another conductor may have written down the step and died.
-        verdict = judge(seen(release=snapshot.Release(
-            'deployed', digest='earlier')))
-
-        self.assertEqual(status.APPLY, verdict.action)
 
     def test_size_that_did_not_arrive_is_applied_first(self):
         verdict = judge(seen(), wanted(

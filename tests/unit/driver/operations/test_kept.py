@@ -166,14 +166,6 @@ class UpgradeTest(Base):
             'auto_healing_enabled': 'false'})
         path.write_text('etcd: {blockDevice: {size: 8}}')
 
-    def test_default_labels_are_those_of_now(self):
-        self.configure(default_labels={'auto_healing_enabled': 'true'})
-        self.created()
-        self.configure(default_labels={'auto_healing_enabled': 'false'})
-        self.upgrade()
-        self.assertFalse(
-            self.applied()[1]['controlPlane']['healthCheck']['enabled'])
-
     def assert_stays(self, before, after):
         # "OpenStackCluster...: spec: Forbidden: cannot be modified"
         self.configure(default_labels=before)
@@ -366,7 +358,6 @@ class LostMemoryTest(Base):
                 f'{small_world.RELEASE}-magnum')
         data = self.api.objects[path]['data']
         state = json.loads(base64.b64decode(data['state.json']))
-        # An earlier release wrote what it made the values from.
-        state['pins'] = {'chart': state.pop('kept')['chart']}
+        state['kept'] = None
         data['state.json'] = base64.b64encode(
             json.dumps(state).encode()).decode()
