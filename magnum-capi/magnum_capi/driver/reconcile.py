@@ -340,7 +340,8 @@ class Reconciler:
             return state
         LOG.warning('Cluster %s: an upgrade that was recorded is not in '
                     'Magnum; it is undone', self.cluster.uuid)
-        return self._undone(state, state.former, rows)
+        return self._undone(dataclasses.replace(
+            state, operation='', since=None), state.former, rows)
 
     def _is_in_rows(self, former: state_module.Former,
                     kept: kept_module.Kept | None) -> bool:
