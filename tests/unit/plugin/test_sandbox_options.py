@@ -12,7 +12,6 @@ import testtools
 from magnum_capi import driver_info
 from magnum_capi_sandbox import access
 from magnum_capi_sandbox.cli import sandbox as cli
-from magnum_capi_sandbox import spec
 from magnum_capi_tempest import config
 from magnum_capi_tempest import promises
 from tests.unit.sandbox import samples
@@ -30,7 +29,7 @@ class TempestConfTest(testtools.TestCase):
         layout = samples.a_layout(self.useFixture(fixtures.TempDir()).path)
         parser = configparser.RawConfigParser(default_section='none')
         parser.read_string(access.tempest_config(
-            layout, samples.PASSWORDS, spec.Spec(
+            layout, samples.PASSWORDS, samples.a_spec(
                 clash=clash, discovery_filter=discovery_filter), **order))
         return parser
 
@@ -80,7 +79,7 @@ class TempestConfTest(testtools.TestCase):
             '[k8s_discovery]\nmode = hibiscus\n')
         conf = configparser.RawConfigParser(default_section='none')
         conf.read_string(access.tempest_config(
-            layout, samples.PASSWORDS, spec.Spec(discovery_filter=True)))
+            layout, samples.PASSWORDS, samples.a_spec(discovery_filter=True)))
         found = conf['magnum_capi']['not_promised'].split(',')
         self.assertIn(promises.AMBIGUITY_REFUSED, found)
         self.assertNotIn(promises.FIRST_TAKEN, found)
