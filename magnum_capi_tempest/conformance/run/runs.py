@@ -155,8 +155,7 @@ def save(run: Run):
 def load(folder: pathlib.Path) -> Run:
     """Read the file of a folder.
 
-    :raises UsageError: there is none.
-    :raises EnvironmentProblem: it cannot be read.
+    :raises EnvironmentProblem: there is none, or it cannot be read.
     """
     file = pathlib.Path(folder).absolute() / FILE
     try:
@@ -164,11 +163,6 @@ def load(folder: pathlib.Path) -> Run:
             raise ValueError('it is not a regular file')
         with open(file, 'rb') as stream:
             return _from_dict(file.parent, json.loads(stream.read(_MOST)))
-    except (FileNotFoundError, NotADirectoryError):
-        raise errors.UsageError(
-            f'There is no {FILE}, so no run was started here',
-            where=file.parent, hint='Name the folder of a run, or its cluster '
-            'and --namespace') from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError,
             RecursionError, errors.UsageError) as e:
         raise errors.EnvironmentProblem(
