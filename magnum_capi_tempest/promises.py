@@ -98,10 +98,11 @@ def not_of_magnum(microversion: str = '', *, filtered: bool = False,
     return [one.id for one in of_magnum().values()
             if not (filtered and one.filter and one.id != other)
             and (one.otherwise or one.since and microversion
-                 and _number(microversion) < _number(one.since))]
+                 and number(microversion) < number(one.since))]
 
 
-def _number(version: str) -> tuple[int, int]:
+def number(version: str) -> tuple[int, int]:
+    """A microversion such as "1.14" as a value that compares."""
     major, minor = map(int, version.split('.'))
     return major, minor
 

@@ -374,20 +374,15 @@ def _choices(things: collections.abc.Sequence[Thing]) -> str:
 
 def _between(versions: tuple[str, str]) -> tuple[str, str]:
     """Microversions that both the suite and this Magnum support."""
-    lowest = max(versions[0], OLDEST, key=_number)
-    highest = min(versions[1], NEWEST, key=_number)
-    if _number(lowest) > _number(highest):
+    lowest = max(versions[0], OLDEST, key=promises.number)
+    highest = min(versions[1], NEWEST, key=promises.number)
+    if promises.number(lowest) > promises.number(highest):
         raise errors.UsageError(
             'This Magnum supports none of the microversions that the tests '
             'know',
             last_seen=' to '.join(versions), hint=f'The tests know {OLDEST} '
             f'to {NEWEST}')
     return lowest, highest
-
-
-def _number(version: str) -> tuple[int, int]:
-    major, minor = map(int, version.split('.'))
-    return major, minor
 
 
 def _said(thing: Thing) -> str:

@@ -13,6 +13,7 @@ import csv
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common.negative import bad_input
 
 #: The table that was measured with this suite.
@@ -79,9 +80,6 @@ def columns(path: pathlib.Path) -> dict[str, dict[Key, int]]:
 def _column(versions: list[str], microversion: str | None) -> str:
     if microversion is None:
         return versions[-1]
-    older = [v for v in versions if _number(v) <= _number(microversion)]
+    older = [v for v in versions
+             if promises.number(v) <= promises.number(microversion)]
     return older[-1] if older else versions[0]
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split('.')))
