@@ -139,7 +139,8 @@ class ToleratedTest(WaiterTestCase):
     def test_other_errors_are_not_tolerated(self):
         for answer, error in ((OTHER, lib_exc.BadRequest),
                               ((500, {'errors': [{'detail': 'oops'}]}),
-                               lib_exc.ServerFault)):
+                               lib_exc.ServerFault),
+                              ((505, {}), lib_exc.UnexpectedResponseCode)):
             self.script(answer)
             self.assertRaises(error, self.waiter.until_created, 'c')
 

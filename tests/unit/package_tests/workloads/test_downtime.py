@@ -43,7 +43,8 @@ class SummariseTest(testtools.TestCase):
 
     def test_a_gap_is_between_answers_of_anybody(self):
         found = self.summary(
-            *rounds('a', (0, True), (2, False), (4, False), (9, True)),
+            *rounds('a', (0, True), (2, False), (4, False), (9, True),
+                    (10, False)),
             *rounds('b', (5, True), (10, True)))
 
         self.assertEqual((5, ('a', 2)), (found.gap, found.worst))
