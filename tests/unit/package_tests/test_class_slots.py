@@ -59,13 +59,13 @@ class OrderTest(testtools.TestCase):
 
     def events(self, serial, available=True):
         events = []
-        self.useFixture(fixtures.MonkeyPatch(
-            'magnum_capi_tempest.tests.common.base.CONF',
-            types.SimpleNamespace(
-                service_available=test_base.Options(magnum_capi=available),
-                magnum_capi=test_base.Options(
-                    image_id='i', flavor_id='f',
-                    external_network='n'))))
+        conf = types.SimpleNamespace(
+            service_available=test_base.Options(magnum_capi=available),
+            magnum_capi=test_base.Options(
+                image_id='i', flavor_id='f', external_network='n'))
+        for module in ('base', 'flags'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         self.useFixture(fixtures.MonkeyPatch(
             'oslo_concurrency.lockutils.external_lock',
             lambda name, lock_path: Recorder('turnstile', events)))
