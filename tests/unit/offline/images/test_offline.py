@@ -56,3 +56,13 @@ class TestCommands(base.TestCase):
                 (1, 'broken: pause-1.tar: it is no whole image archive\n'
                     'missing: pause\nmissing: proxy-1.34\n'),
                 self.run_command('check', *argv))
+
+    def test_check_reads_the_content(self):
+        whole = bytearray(self.path.read_bytes())
+        whole[whole.rindex(b'x')] = ord('y')
+        self.path.write_bytes(whole)
+        with mock.patch.dict(recipes.load.return_value) as known:
+            del known['proxy-1.34']
+            code, out = self.run_command('check')
+        self.assertEqual(1, code)
+        self.assertIn('broken: pause-1.tar: the SHA-256 of blobs/', out)
