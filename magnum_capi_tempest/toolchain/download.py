@@ -125,11 +125,14 @@ def _accepts(host: str, port: int) -> str:
     # In a thread that may be abandoned: getaddrinfo cannot be interrupted,
     # and its own limit is up to a minute.
     answer: queue.Queue[str] = queue.Queue()
+    silent = f'no answer within {REACH} s'
 
     def connect() -> None:
         try:
             with socket.create_connection((host, port), timeout=REACH):
                 answer.put('')
+        except TimeoutError:
+            answer.put(silent)
         except OSError as e:
             answer.put(e.strerror or str(e))
 
@@ -137,7 +140,7 @@ def _accepts(host: str, port: int) -> str:
     try:
         return answer.get(timeout=REACH)
     except queue.Empty:
-        return f'no answer within {REACH} s'
+        return silent
 
 
 def _require_reachable(where: str) -> None:
