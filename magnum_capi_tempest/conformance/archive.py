@@ -110,8 +110,8 @@ def checksum(path) -> str:
 
     :raises Damage: it cannot be read, or is broken.
     """
-    with _open(pathlib.Path(path)) as stream:
-        content = tar.Content(stream, path)
+    with _open(pathlib.Path(path)) as stream, contextlib.closing(
+            tar.Content(stream, path)) as content:
         content.to_end()
         return content.sha256
 
@@ -120,9 +120,9 @@ def _read(path, record, title, sha256):
     with _open(path) as stream:
         _recognize(path, stream.read(512))
         stream.seek(0)
-        content = tar.Content(stream, path)
-        for member in tar.members(content):
-            record.take(member)
+        with contextlib.closing(tar.Content(stream, path)) as content:
+            for member in tar.members(content):
+                record.take(member)
     if record.foreign:
         raise damage.Damage('It is not a Sonobuoy archive', where=path,
                             hint='Name the .tar.gz file that "sonobuoy '

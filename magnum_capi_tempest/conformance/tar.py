@@ -78,6 +78,15 @@ class Content:
         #: The header that was read last.
         self.header = b''
 
+    def close(self):
+        """Give up the inflater.
+
+        It refers back to this, by an object of ISA-L that Python's garbage
+        collector does not know, so it would stay in memory.
+        """
+        self._gzip.close()
+        self._gzip = None
+
     def tell(self) -> int:
         """The position in the content."""
         return self._position

@@ -2,6 +2,7 @@
 
 """What a record says: real archives, small ones, loose files."""
 
+import gc
 import hashlib
 import json
 import pathlib
@@ -16,6 +17,7 @@ from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import documents
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import tar
 from magnum_capi_tempest.conformance import verdict
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
@@ -313,6 +315,17 @@ class SmallTest(_Base):
         self.assertEqual('calico', result.cluster.cni)
         self.assertEqual('a (2), b (1)', result.facts['node system'])
         self.assertEqual('6', result.facts['kernel'])
+
+
+class MemoryTest(_Base):
+
+    def test_nothing_stays_in_memory(self):
+        self.path.write_bytes(archives.good())
+        for read in (archive.read, archive.checksum):
+            read(self.path)
+        gc.collect()
+        self.assertEqual([], [one for one in gc.get_objects()
+                              if isinstance(one, tar.Content)])
 
 
 class FilesTest(_Base):
