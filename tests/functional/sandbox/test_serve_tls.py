@@ -88,8 +88,11 @@ class ServeTLSTest(testtools.TestCase):
             done=lambda _: len(seen) == 2, timeout=60, what='two workers')
 
     def test_workers_end_with_the_first_process(self):
-        workers = psutil.Process(self.server.pid).children()
-        self.assertEqual(2, len(workers))
+        # One of them may answer before there is the other one.
+        workers = waiting.wait_for(
+            psutil.Process(self.server.pid).children,
+            done=lambda found: len(found) == 2, timeout=60,
+            what='two workers')
         self.server.send_signal(signal.SIGKILL)
         self.assertEqual([], psutil.wait_procs(workers, 30)[1])
         self.assertIsNone(self.answers())
