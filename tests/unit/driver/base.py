@@ -5,6 +5,7 @@
 import dataclasses
 
 import fixtures
+from openstack import exceptions as sdk_exceptions
 from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
@@ -124,6 +125,15 @@ class TestCase(testtools.TestCase):
         """Request an upgrade, and have the status apply it."""
         self.request_upgrade(**kwargs)
         self.check_status()
+
+    def rotate_without_an_end(self):
+        """Rotate; Keystone does not delete the old credential."""
+        self.operations().rotate('u1')
+        self.w.later(seconds=61)
+        self.w.cloud.fault = sdk_exceptions.ForbiddenException(
+            'no', http_status=403)
+        self.check_status(3)
+        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def add_group(self, **fields):
         """Add a node group, as the conductor does; returns its row."""

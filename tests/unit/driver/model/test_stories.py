@@ -6,29 +6,18 @@ Those that hypothesis makes are others each time the model changes; these are
 played in each run. A story that has failed there is added here.
 """
 
-import testtools
-
 from tests.lib import doors
-from tests.unit.driver.model import machine
-from tests.unit.driver.model import world
+from tests.unit.driver.model import base
 
 _MINUTE, _DAY = 60, 24 * 60 * 60
 _SCALED = {'auto_scaling_enabled': 'true'}
 
 
-class StoriesTest(testtools.TestCase):
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.estate = world.Estate()
-        cls.estate.__enter__()
-        cls.addClassCleanup(cls.estate.__exit__)
+class StoriesTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        kind = type('Model', (machine.Model,), {'estate': self.estate})
-        self.model = kind()
+        self.model = self.new_model()
         # At the end, all must be as it was asked for.
         self.addCleanup(self._end)
 
