@@ -73,8 +73,9 @@ Which: typing.TypeAlias = typing.Callable[[Request], str]
 
 _STATUS = {'error': 500, 'busy': 503, 'many': 429}
 
-KINDS = ('refused', 'slow', 'lost', 'error', 'busy', 'many', 'crash',
-         'crash-after', 'meanwhile')
+#: "denied" is only for helm: what it asked for is refused for good.
+KINDS = ('refused', 'slow', 'lost', 'error', 'busy', 'many', 'denied',
+         'crash', 'crash-after', 'meanwhile')
 
 
 class Doors:

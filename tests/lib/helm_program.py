@@ -93,6 +93,7 @@ class Helm:
             text = {'refused': 'Kubernetes cluster unreachable: connection '
                                'refused',
                     'error': 'Internal error occurred: a fault',
+                    'denied': 'admission webhook "w" denied the request: no',
                     'busy': 'another operation (install/upgrade/rollback) is '
                             'in progress'}[kind]
             return 1, '', f'Error: UPGRADE FAILED: {text}\n'

@@ -265,7 +265,6 @@ class Loop:
                 self._store.save(cluster)
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
-            self._reconciler.lock.check()
             # It may have been written: a new credential, or values.
             state = self._reconciler.undo_upgrade(
                 self._reconciler.vault.state())
@@ -337,9 +336,7 @@ class Loop:
     def _ended(self, rows: rows_module.Rows, state: state_module.State,
                failed: str = '') -> None:
         """Write that no operation is in progress; see state.ended."""
-        self._reconciler.lock.check()
-        self._reconciler.unmark(state.marked)
-        self._reconciler.vault.write_state(state_module.ended(state, failed))
+        self._reconciler.end(state, failed)
         self._memory.operation_ended()
 
     def _are_stale(self, rows: rows_module.Rows,
@@ -430,8 +427,8 @@ class Loop:
                 and not used.outgoing and self._runtime.clock.monotonic()
                 >= self._memory.settles_at)
 
-    def _settle(self, state: state_module.State,
-                snapshot: snapshot_module.Snapshot) -> None:
+    def _finish_rotation(self, state: state_module.State,
+                         snapshot: snapshot_module.Snapshot) -> None:
         self._memory.settles_at = (
             self._runtime.clock.monotonic() + memory_module.UNCHANGED)
         try:
@@ -484,7 +481,7 @@ class Loop:
             cluster.status = 'UPDATE_COMPLETE'
             self._store.save(cluster)
         elif self._is_rotating(state):
-            self._settle(state, snapshot)
+            self._finish_rotation(state, snapshot)
         for group, fields in corrections(rows, state, snapshot):
             LOG.info('Cluster %s: node group %s is corrected: %s',
                      cluster.uuid, group.name, ', '.join(fields))

@@ -252,19 +252,16 @@ class Operations:
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
                 reconciler.ownership.hand_on_keypair()
-                state = state_module.begun(
-                    reconciler.vault.state(), 'UPDATE', self._runtime.now())
+                state = reconciler.vault.state()
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
                 lock.check()
-                state = reconciler.vault.write_state(state)
-                try:
-                    reconciler.ownership.ensure_credential(state, new=True)
-                except errors.MagnumCapiError:
-                    lock.check()
-                    reconciler.vault.write_state(
-                        state_module.ended(reconciler.vault.state()))
-                    raise
+                state = reconciler.ownership.ensure_credential(
+                    reconciler.vault.write_state(state), new=True)
+                # One that is refused leaves an operation in progress alone.
+                lock.check()
+                reconciler.vault.write_state(state_module.begun(
+                    state, 'UPDATE', self._runtime.now()))
                 cluster.user_id = user_id
                 self._in_progress()
 

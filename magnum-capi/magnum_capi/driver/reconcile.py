@@ -362,11 +362,10 @@ class Reconciler:
         former = state.former
         if former is None:
             return state
-        release = releases.state(
+        self.lock.check()
+        deployed = releases.last_deployed(
             self.runtime.kube, self.namespace, self.release)
-        accepted = release is not None and release.status == 'deployed' and (
-            release.digest not in (None, former.kept.digest))
-        if accepted:
+        if deployed and deployed.digest not in (None, former.kept.digest):
             return self.vault.write_state(
                 dataclasses.replace(state, former=None))
         return self._undone(state, former, self.rows())
@@ -429,13 +428,8 @@ class Reconciler:
         except (failures.ClusterGone, *failures.TRANSIENT):
             raise
         except Exception:
-            # The next holder's state is not ours to change.
-            self.lock.check()
             # A new credential, for example, may have been written.
-            state = self.undo_upgrade(self.vault.state())
-            # Nobody asks for these any more.
-            self.unmark(state.marked)
-            self.vault.write_state(state_module.ended(state))
+            self.end(self.undo_upgrade(self.vault.state()))
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
@@ -563,6 +557,16 @@ class Reconciler:
             if group.node_count != size:
                 group.node_count = size
                 self.store.save(group)
+
+    def end(self, state: state_module.State, failed: str = '') -> None:
+        """Write that no operation is in progress.
+
+        :param failed: see state.State.
+        :raises lease.LockLost: the next holder's state is not ours to change.
+        """
+        self.lock.check()
+        self.unmark(state.marked)
+        self.vault.write_state(state_module.ended(state, failed))
 
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:
         """Remove the deletion marks from Machines that still exist."""

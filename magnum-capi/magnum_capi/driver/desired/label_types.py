@@ -286,10 +286,8 @@ class Cidrs:
         found = tuple(filter(None, _SEPARATORS.split(text)))
         if not found:
             raise ValueError
-        networks = tuple(dict.fromkeys(str(_network(one)) for one in found))
-        for network in networks:
-            _refuse_ipv6(network)
-        return networks
+        return tuple(dict.fromkeys(
+            _refuse_ipv6(str(_network(one))) for one in found))
 
 
 class KubernetesVersion:

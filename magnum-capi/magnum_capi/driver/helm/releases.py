@@ -130,9 +130,19 @@ def manifests(found: kinds.Object) -> str:
 def deployed(kube: client.Kube, namespace: str,
              release: str) -> kinds.Object | None:
     """The deployed revision in Helm's own format, None when there is none."""
+    found = last_deployed(kube, namespace, release)
+    return _record(kube, namespace, found) if found else None
+
+
+def last_deployed(kube: client.Kube, namespace: str,
+                  release: str) -> Revision | None:
+    """The deployed revision, None when there is none.
+
+    It stays that one when a later one has failed.
+    """
     there = [revision for revision in revisions(kube, namespace, release)
              if revision.status == 'deployed']
-    return _record(kube, namespace, there[-1]) if there else None
+    return there[-1] if there else None
 
 
 def _record(kube: client.Kube, namespace: str,

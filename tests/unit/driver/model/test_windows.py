@@ -8,13 +8,11 @@ driver's state has. Each story fails in one such window.
 
 import contextlib
 
-import testtools
-
 from tests.lib import doors
 from tests.lib import magnum_api
+from tests.unit.driver.model import base
 from tests.unit.driver.model import machine
 from tests.unit.driver.model import oracle
-from tests.unit.driver.model import world
 
 _SAVE = 'save '
 
@@ -22,18 +20,11 @@ _SAVE = 'save '
 _OF_UPGRADES = ('cluster_template_id', 'status')
 
 
-class WindowsTest(testtools.TestCase):
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.estate = world.Estate()
-        cls.estate.__enter__()
-        cls.addClassCleanup(cls.estate.__exit__)
+class WindowsTest(base.TestCase):
 
     def _begin(self):
         """A cluster of alice, with a second node group."""
-        model = type('Model', (machine.Model,), {'estate': self.estate})()
+        model = self.new_model()
         model.w.api.watchable = True
         model._create('a', 'alice', 2, 0, {}, {}, 60, None, 0)
         model.work(8, 0)
@@ -78,6 +69,34 @@ class WindowsTest(testtools.TestCase):
                 self.assertIn(self._row(model)['status'], (
                     'CREATE_COMPLETE', 'UPDATE_COMPLETE'))
                 model.quiet()
+
+    def test_accepted_upgrade_whose_next_step_is_refused(self):
+        # The process dies before it has noted that Helm has accepted it, and
+        # Helm records the refusal of the next one.
+        model = self._begin()
+        model.upgrade(0, 'bob', None, None, 1)
+        new = self._row(model)['cluster_template_id']
+        with model._disturbed(machine.Disturbance(
+                doors.HELM, 'crash-after', 0, 1)):
+            model._check(0)
+        last = max((secret for secret in model.w.api.list(
+            'Secret', oracle.namespace()) if 'helm' in str(
+                secret.get('type'))),
+            key=lambda secret: int(secret['metadata']['labels']['version']))
+        metadata = last['metadata']
+        model.w.api.write({**last, 'kind': 'Secret', 'metadata': {
+            **metadata, 'name': f'{metadata["name"]}0', 'labels': {
+                **metadata['labels'], 'status': 'failed', 'version': '100'}}})
+
+        for _time in range(6):
+            with model._disturbed(machine.Disturbance(
+                    doors.HELM, 'denied', 0, 1)):
+                model._check(1)
+            model.w.clock.sleep(61)
+
+        row = self._row(model)
+        self.assertEqual(('UPDATE_FAILED', new), (
+            row['status'], row['cluster_template_id']), row['status_reason'])
 
     def test_refused_upgrade_by_the_next_owner(self):
         # Keystone refuses the credential of a user who is gone, so a new one
@@ -159,7 +178,7 @@ class WindowsTest(testtools.TestCase):
             model.w.clock.now += pause
             act()
         model.w.doors.faults.append(doors.Fault(
-            doors.HELM, 'meanwhile', act=meanwhile, then='error'))
+            doors.HELM, 'meanwhile', act=meanwhile, then='denied'))
         model._check(0)
         self.assertEqual([], model.w.doors.faults)
 

@@ -4,8 +4,6 @@
 
 import contextlib
 
-from openstack import exceptions as sdk_exceptions
-
 from magnum_capi.driver.cloud import keypairs
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
@@ -68,12 +66,7 @@ class RotateTest(base.TestCase):
 
     def test_old_one_that_keystone_does_not_delete_is_named(self):
         self.created()
-        self.operations().rotate('u1')
-        self.w.later(seconds=61)
-        self.w.cloud.fault = sdk_exceptions.ForbiddenException(
-            'no', http_status=403)
-        self.check_status(3)
-        self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
+        self.rotate_without_an_end()
         self.assertIn('application credential', self.w.cluster.status_reason)
         # The next operation tries again.
         self.w.cloud.fault = None
@@ -122,6 +115,18 @@ class RotateTest(base.TestCase):
         self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertIn('must request', self.w.cluster.status_reason)
+
+    def test_refused_one_leaves_a_running_operation_alone(self):
+        self.created()
+        self.resize(3)
+        self.make_busy()
+        before = self.reconciler().vault.state()
+        self.w.store.user = app_credentials.User('u1', ('nothing',))
+        self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
+        now = self.reconciler().vault.state()
+        self.assertEqual(
+            ('UPDATE', before.since, before.generation),
+            (now.operation, now.since, now.generation))
 
     def test_rotation_after_one_that_failed(self):
         self.test_failure_keeps_the_old_one()
