@@ -8,9 +8,23 @@ resourceversion_helpers.go in test/framework of v1.14). For kinds that they do
 not cover, what was there before must come back.
 """
 
+import collections.abc
+import typing
+
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common.management import capi_objects
+
+#: An owner: its apiVersion, kind and name, and whether it is the controller.
+Owner: typing.TypeAlias = tuple[str, str, str, bool]
+
+#: The possible kinds of an owner, and whether that is the controller.
+Rule: typing.TypeAlias = tuple[tuple[str, ...], bool]
+
+_Part = typing.TypeVar('_Part', Owner, str)
+
 #: Kind -> (possible kinds of its owner, whether that is its controller). For
 #: kinds of infrastructure providers, the end of the name decides.
-_OWNERS = {
+_OWNERS: dict[str, Rule] = {
     'MachineDeployment': (('Cluster',), False),
     'MachineSet': (('MachineDeployment',), True),
     'Machine': (('MachineSet', 'KubeadmControlPlane', 'MachinePool'), True),
@@ -21,7 +35,7 @@ _OWNERS = {
     'KubeadmConfigTemplate': (('Cluster', 'ClusterClass'), False),
 }
 _INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io'
-_OWNERS_OF_ENDS = (
+_OWNERS_OF_ENDS: tuple[tuple[str, Rule], ...] = (
     ('MachineTemplate', (('Cluster', 'ClusterClass'), False)),
     ('Machine', (('Machine',), True)),
     ('Cluster', (('Cluster',), False)),
@@ -42,7 +56,7 @@ SECRET_OWNERS = frozenset(('KubeadmControlPlane', 'KubeadmConfig'))
 _BOOKKEEPING = frozenset(('resourceVersion', 'managedFields', 'generation'))
 
 
-def owners(body):
+def owners(body: json_types.Object) -> frozenset[Owner]:
     """Return an object's owners: {(apiVersion, kind, name, controller)}."""
     return frozenset(
         (ref['apiVersion'], ref['kind'], ref['name'],
@@ -50,12 +64,12 @@ def owners(body):
         for ref in body['metadata'].get('ownerReferences') or ())
 
 
-def finalizers(body):
+def finalizers(body: json_types.Object) -> frozenset[str]:
     """Return the finalizers of an object, a frozenset."""
     return frozenset(body['metadata'].get('finalizers') or ())
 
 
-def rule(kind, body):
+def rule(kind: str, body: json_types.Object) -> Rule | None:
     """Return (kinds of its owner, whether that is its controller), or None.
 
     :param kind: of the object.
@@ -69,7 +83,8 @@ def rule(kind, body):
     return None
 
 
-def misowned(objects):
+def misowned(objects: collections.abc.Iterable[capi_objects.Found]
+             ) -> list[str]:
     """Return what is wrong with the owners of objects, a list of sentences.
 
     :param objects: of capi_objects.Found.
@@ -89,14 +104,18 @@ def misowned(objects):
     return found
 
 
-def unfinalized(objects):
+def unfinalized(objects: collections.abc.Iterable[capi_objects.Found]
+                ) -> list[str]:
     """Return which objects lack their finalizer, a list of sentences."""
     return [f'{obj} lacks the finalizer {_FINALIZERS[obj.kind]}'
             for obj in objects if obj.kind in _FINALIZERS
             and _FINALIZERS[obj.kind] not in finalizers(obj.body)]
 
 
-def lost(before, after, part):
+def lost(before: collections.abc.Iterable[capi_objects.Found],
+         after: collections.abc.Iterable[capi_objects.Found],
+         part: collections.abc.Callable[
+             [json_types.Object], frozenset[_Part]]) -> list[str]:
     """Return what objects had before and have lost, a list of sentences.
 
     Objects that are gone altogether are not counted.
@@ -110,7 +129,8 @@ def lost(before, after, part):
             if obj.path in now and part(obj.body) - now[obj.path]]
 
 
-def changes(before, after):
+def changes(before: collections.abc.Iterable[capi_objects.Found],
+            after: collections.abc.Iterable[capi_objects.Found]) -> list[str]:
     """Return what changed between two moments, a list of sentences.
 
     :param before, after: lists of capi_objects.Found. An object has changed
@@ -128,7 +148,7 @@ def changes(before, after):
           if _version(new[path]) != _version(old[path]))]
 
 
-def differences(before, after, where=''):
+def differences(before: object, after: object, where: str = '') -> list[str]:
     """Return the paths of the differences between two bodies, sorted.
 
     Values are omitted: some are secrets.
@@ -142,11 +162,11 @@ def differences(before, after, where=''):
     return [] if before == after else [where]
 
 
-def _version(obj):
-    return obj.body['metadata']['resourceVersion']
+def _version(obj: capi_objects.Found) -> str:
+    return str(obj.body['metadata']['resourceVersion'])
 
 
-def _named(some):
+def _named(some: collections.abc.Iterable[Owner | str]) -> str:
     return ', '.join(sorted(
         f'{one[1]} {one[2]}' if isinstance(one, tuple) else one
         for one in some)) or 'nobody'

@@ -3,6 +3,7 @@
 """Every state of a cluster's Machines over a time, as in the API's history."""
 
 from magnum_capi_tempest.evidence import owners
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import changes
 from magnum_capi_tempest.tests.common.management import capi_objects
 
@@ -21,18 +22,19 @@ class MachineWatch:
         state at the begin, then one for each change.
     """
 
-    def __init__(self, api, path, stack_id):
+    def __init__(self, api: capi_objects.Management, path: str, stack_id: str
+                 ) -> None:
         self._path, self._stack_id = path, stack_id
         found = api.ask('GET', path)
         self._changes = changes.Changes(
             api, path, found['metadata']['resourceVersion'])
-        self._machines = {}
+        self._machines: dict[str, capi_objects.Machine] = {}
         for body in found['items']:
             self._put(body)
-        self.moments = []
+        self.moments: list[list[capi_objects.Machine]] = []
         self._note()
 
-    def read(self):
+    def read(self) -> None:
         """Wait for some seconds, and add the changes since the last time.
 
         :raises KubeError: see :meth:`.changes.Changes.read`.
@@ -41,13 +43,13 @@ class MachineWatch:
             if self._apply(how, body):
                 self._note()
 
-    def _apply(self, how, body):
+    def _apply(self, how: str, body: json_types.Object) -> bool:
         """Whether a change is one of the cluster's Machines."""
         if how != 'DELETED':
             return self._put(body)
         return self._machines.pop(body['metadata']['name'], None) is not None
 
-    def _put(self, body):
+    def _put(self, body: json_types.Object) -> bool:
         name = body['metadata']['name']
         if not owners.belongs(body['metadata'], self._stack_id):
             return False
@@ -55,6 +57,6 @@ class MachineWatch:
             'Machine', f'{self._path}/{name}', body))
         return True
 
-    def _note(self):
+    def _note(self) -> None:
         self.moments.append([
             self._machines[name] for name in sorted(self._machines)])

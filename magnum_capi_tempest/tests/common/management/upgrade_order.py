@@ -8,7 +8,14 @@ version-skew-policy/#supported-component-upgrade-order): API servers first,
 and no kubelet newer than any of them.
 """
 
+import collections.abc
 import re
+import typing
+
+from magnum_capi_tempest.tests.common.management import capi_objects
+
+#: The machines of a cluster, or of a group of it, at one moment.
+Moment: typing.TypeAlias = collections.abc.Sequence[capi_objects.Machine]
 
 #: States of the machines of a group.
 OLD, MOVING, NEW = 'old', 'moving', 'new'
@@ -17,16 +24,16 @@ OLD, MOVING, NEW = 'old', 'moving', 'new'
 CONTROL_PLANE = 'the control plane'
 
 
-def groups(machines):
+def groups(machines: Moment) -> dict[str, list[capi_objects.Machine]]:
     """Return lists of capi_objects.Machine by the name of their group."""
-    found = {}
+    found: dict[str, list[capi_objects.Machine]] = {}
     for machine in machines:
         name = CONTROL_PLANE if machine.control_plane else machine.group
         found.setdefault(name, []).append(machine)
     return found
 
 
-def state(before, machines):
+def state(before: Moment, machines: Moment) -> str:
     """Return whether machines are the old ones, new ones, or a mix.
 
     A machine that is being deleted does not count if all others are there.
@@ -43,13 +50,15 @@ def state(before, machines):
     return NEW if done else MOVING
 
 
-def disorder(before, moments):
+def disorder(before: Moment, moments: collections.abc.Iterable[Moment]
+             ) -> list[str]:
     """Return what was out of order, texts without duplicates.
 
     :param before: list of capi_objects.Machine from before the upgrade.
     :param moments: such lists, in chronological order.
     """
-    known, found = groups(before), {}
+    known = groups(before)
+    found: dict[str, bool] = {}
     for machines in moments:
         now = groups(machines)
         states = {name: state(old, now.get(name, []))
@@ -64,9 +73,9 @@ def disorder(before, moments):
     return list(found)
 
 
-def skew(moments):
+def skew(moments: collections.abc.Iterable[Moment]) -> list[str]:
     """Return which kubelets were newer than an API server; texts."""
-    found = {}
+    found: dict[str, bool] = {}
     for machines in moments:
         now = groups(machines)
         planes = now.pop(CONTROL_PLANE, [])
@@ -79,9 +88,9 @@ def skew(moments):
     return list(found)
 
 
-def fewest(moments):
+def fewest(moments: collections.abc.Iterable[Moment]) -> dict[str, int]:
     """Return the lowest number of machines in service, by group of workers."""
-    found = {}
+    found: dict[str, int] = {}
     for machines in moments:
         now = groups(machines)
         for name in {*found, *now}:
@@ -92,6 +101,6 @@ def fewest(moments):
     return found
 
 
-def numbers(version):
+def numbers(version: str) -> tuple[int, ...]:
     """Return the numbers in a version of Kubernetes, for comparison."""
     return tuple(map(int, re.findall('[0-9]+', version)[:3]))

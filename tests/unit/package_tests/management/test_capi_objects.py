@@ -53,7 +53,7 @@ class ManagementTest(testtools.TestCase):
     def test_machines(self):
         path = f'{CORE}/namespaces/m/machines'
         self.assertEqual([
-            capi_objects.Machine('c1-a', f'{path}/c1-a', False, '', None, '',
+            capi_objects.Machine('c1-a', f'{path}/c1-a', False, '', '', '',
                                  going=True),
             capi_objects.Machine('c1-b', f'{path}/c1-b', True, 'Running', 'n1',
                                  'v1.34.2')], self.management.machines('c1'))
