@@ -3,6 +3,7 @@
 
 """Runs conformance tests and a workload inside the clusters of a test."""
 
+import collections.abc
 import contextlib
 import dataclasses
 import json
@@ -13,15 +14,18 @@ import time
 import fixtures
 from tempest import config
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import lifecycle
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import option_files
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common.workloads import serving
 
 CONF = config.CONF
@@ -33,19 +37,26 @@ IMAGE = 'registry.k8s.io/e2e-test-images/agnhost:2.56'
 PHASES = 'phases.json'
 
 
-def plan():
-    """The option_files.ConformancePlan of tempest.conf."""
-    return option_files.conformance_plan(CONF.magnum_capi.conformance_plan)
+def plan() -> option_files.ConformancePlan:
+    """What tempest.conf wants to be run.
+
+    :raises UsageError: it wants nothing, or its file cannot be read.
+    """
+    found = option_files.conformance_plan(CONF.magnum_capi.conformance_plan)
+    if not found:
+        raise errors.UsageError('conformance_plan is not set',
+                                where='[magnum_capi] of tempest.conf')
+    return found
 
 
-def results():
+def results() -> str:
     """Folder of archives and reports; empty: they are not kept."""
     artefacts = CONF.magnum_capi.artifact_dir
-    return plan().results or artefacts and os.path.join(
-        artefacts, 'conformance')
+    return plan().results or (
+        os.path.join(artefacts, 'conformance') if artefacts else '')
 
 
-def _run(wanted):
+def _run(wanted: option_files.ConformancePlan) -> runner.Plan:
     """The conformance run of a plan.
 
     :param wanted: option_files.ConformancePlan.
@@ -62,15 +73,15 @@ class Inside(fixtures.Fixture):
     :param test: operations.BaseOperationsTest.
     """
 
-    def __init__(self, test):
+    def __init__(self, test: operations.BaseOperationsTest) -> None:
         self._test = test
-        self._phases = {}
+        self._phases: dict[str, float] = {}
 
-    def _setUp(self):
+    def _setUp(self) -> None:
         self.addCleanup(self._tell_phases)
 
     @contextlib.contextmanager
-    def phase(self, what):
+    def phase(self, what: str) -> collections.abc.Iterator[None]:
         """Measure a phase of a test."""
         began = time.monotonic()
         try:
@@ -78,7 +89,7 @@ class Inside(fixtures.Fixture):
         finally:
             self._phases[what] = round(time.monotonic() - began, 1)
 
-    def _tell_phases(self):
+    def _tell_phases(self) -> None:
         """Attach how long each phase took, and store it with the results."""
         if not self._phases:
             return
@@ -90,7 +101,8 @@ class Inside(fixtures.Fixture):
                       encoding='utf-8') as file:
                 json.dump(self._phases, file, indent=1)
 
-    def assert_conforms(self, cluster, when=''):
+    def assert_conforms(self, cluster: json_types.Object, when: str = ''
+                        ) -> None:
         """Assert that the conformance tests run in a cluster, and all pass.
 
         :param when: what was done to the cluster; names a results folder.
@@ -100,7 +112,8 @@ class Inside(fixtures.Fixture):
                                ', '.join(ended.verdict.reasons))
         self._test.assertGreater(len(ended.result.ran), 0)
 
-    def run_conformance(self, cluster, when=''):
+    def run_conformance(self, cluster: json_types.Object, when: str = ''
+                        ) -> verdict.Judged:
         """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
         folder = pathlib.Path(results() or private, cluster['name'],
@@ -118,7 +131,8 @@ class Inside(fixtures.Fixture):
              'facts': dict(shown.run.facts)}))
         return ended
 
-    def _named(self, ended, cluster):
+    def _named(self, ended: verdict.Judged, cluster: json_types.Object
+               ) -> verdict.Judged:
         """The results of a run, with what Magnum knows about its cluster."""
         template = self._test.magnum.templates.show_cluster_template(
             cluster['cluster_template_id'])
@@ -131,7 +145,7 @@ class Inside(fixtures.Fixture):
                 image=template.get('image_id') or ''))
         return verdict.judged(result)
 
-    def start_workload(self, cluster):
+    def start_workload(self, cluster: json_types.Object) -> serving.Serving:
         """Start a workload that serves traffic: serving.Serving."""
         workload = serving.Serving(
             self._test.kubeconfig(cluster),
@@ -140,14 +154,15 @@ class Inside(fixtures.Fixture):
         workload.start()
         return workload
 
-    def assert_serves(self, workload):
+    def assert_serves(self, workload: serving.Serving) -> None:
         """Assert that every node's pods can reach those of all other nodes."""
         workload.wait()
         self._test.assertGreater(workload.reach_each_other(), 0,
                                  'There is only one node')
 
     @contextlib.contextmanager
-    def answering(self, workload):
+    def answering(self, workload: serving.Serving
+                  ) -> collections.abc.Iterator[None]:
         """Assert that a workload answers until the block ends.
 
         The measurements are attached to the results.
@@ -157,14 +172,14 @@ class Inside(fixtures.Fixture):
                 yield
             finally:
                 # Even if the change has failed.
-                found.stop()
+                seen = found.stop()
                 self._test.addDetailUniqueName(
-                    'answers of the workload', details.text(str(found.seen)))
+                    'answers of the workload', details.text(str(seen)))
                 self._phases['longest without an answer'] = round(
-                    found.seen.ways['address'].gap, 1)
-        seen = found.seen.ways['address']
+                    seen.ways['address'].gap, 1)
+        answers = seen.ways['address']
         self._test.assertGreater(
-            seen.rounds, 0, 'No client of the workload logged anything')
+            answers.rounds, 0, 'No client of the workload logged anything')
         self._test.assertLessEqual(
-            seen.gap, plan().workload_gap,
-            f'The workload did not answer: {found.seen}')
+            answers.gap, plan().workload_gap,
+            f'The workload did not answer: {seen}')

@@ -3,6 +3,7 @@
 
 """Computes the downtime of a workload from the logs of its clients. Pure."""
 
+import collections.abc
 import dataclasses
 import datetime
 import re
@@ -42,7 +43,7 @@ class Summary:
     gap: float = 0.0
     worst: tuple[str, float] = ('', 0.0)
 
-    def __str__(self):
+    def __str__(self) -> str:
         client, seconds = self.worst
         return (f'{self.failed} of {self.rounds} rounds without an answer, '
                 f'none at all for {self.gap:.1f} s'
@@ -50,7 +51,7 @@ class Summary:
                    else ''))
 
 
-def parse(log, client):
+def parse(log: str, client: str) -> collections.abc.Iterator[Round]:
     """Rounds in a client's log with time stamps; other lines are ignored.
 
     :param log: text in the form of ``timestamps=true``: RFC 3339 with
@@ -66,7 +67,8 @@ def parse(log, client):
                     if word == 'ok'))
 
 
-def summarise(rounds, way, begin, end) -> Summary:
+def summarise(rounds: collections.abc.Iterable[Round], way: str, begin: float,
+              end: float) -> Summary:
     """Summarise the rounds between two moments for one way.
 
     The time before the first answer and after the last one counts.
@@ -81,8 +83,10 @@ def summarise(rounds, way, begin, end) -> Summary:
                    _worst(rounds, way))
 
 
-def _worst(rounds, way):
-    since, worst = {}, ('', 0.0)
+def _worst(rounds: collections.abc.Iterable[Round], way: str
+           ) -> tuple[str, float]:
+    since: dict[str, float] = {}
+    worst = '', 0.0
     for one in rounds:
         if way in one.answered:
             since.pop(one.client, None)
@@ -94,7 +98,7 @@ def _worst(rounds, way):
     return worst
 
 
-def _seconds(stamp):
+def _seconds(stamp: str) -> float | None:
     # Python takes six digits of a second, Go writes nine.
     match = re.fullmatch(r'(.{19})(?:\.(\d+))?(Z|[+-]\d\d:\d\d)', stamp)
     if not match:

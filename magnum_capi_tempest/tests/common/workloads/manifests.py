@@ -11,6 +11,10 @@ Kubernetes (test/images/agnhost): its ``netexec`` serves, and can have another
 server query a third.
 """
 
+import typing
+
+from magnum_capi_tempest import json_types
+
 #: Namespace of the objects.
 NAMESPACE = 'magnum-capi-workload'
 WEB, CLIENT = 'web', 'client'
@@ -35,7 +39,7 @@ done
 '''
 
 
-def objects(image):
+def objects(image: str) -> list[tuple[str, json_types.Object]]:
     """What to create, in this order: (API path, object) pairs.
 
     :param image: agnhost, or an image with ``netexec``, a shell and curl.
@@ -53,28 +57,29 @@ def objects(image):
     ]
 
 
-def _object(version, kind, name, spec=None):
+def _object(version: str, kind: str, name: str,
+            spec: json_types.Object | None = None) -> json_types.Object:
     obj = {'apiVersion': version, 'kind': kind, 'metadata': {'name': name}}
     return obj if spec is None else {**obj, 'spec': spec}
 
 
-def _labels(name):
+def _labels(name: str) -> dict[str, str]:
     return {'app': name}
 
 
-def _service():
+def _service() -> json_types.Object:
     return _object('v1', 'Service', WEB, {
         'selector': _labels(WEB),
         'ports': [{'port': 80, 'targetPort': PORT}]})
 
 
-def _budget():
+def _budget() -> json_types.Object:
     return _object('policy/v1', 'PodDisruptionBudget', WEB, {
         'minAvailable': REPLICAS - 1,
         'selector': {'matchLabels': _labels(WEB)}})
 
 
-def _server(image):
+def _server(image: str) -> json_types.Object:
     return {
         'name': 'server', 'image': image, 'imagePullPolicy': 'IfNotPresent',
         'args': ['netexec', f'--http-port={PORT}', '--udp-port=-1'],
@@ -82,14 +87,15 @@ def _server(image):
             'path': '/hostname', 'port': PORT}}}
 
 
-def _template(name, containers, **spec):
+def _template(name: str, containers: list[json_types.Object],
+              **spec: typing.Any) -> json_types.Object:
     return {'metadata': {'labels': _labels(name)},
             'spec': {'containers': containers, 'enableServiceLinks': True,
                      'automountServiceAccountToken': False,
                      'terminationGracePeriodSeconds': 15, **spec}}
 
 
-def _web(image):
+def _web(image: str) -> json_types.Object:
     # It keeps answering until every node knows that it is going away.
     server = {**_server(image), 'lifecycle': {'preStop': {
         'exec': {'command': ['sleep', '5']}}}}
@@ -106,7 +112,7 @@ def _web(image):
                 'labelSelector': {'matchLabels': _labels(WEB)}}])})
 
 
-def _client(image):
+def _client(image: str) -> json_types.Object:
     asks = {'name': CLIENT, 'image': image,
             'imagePullPolicy': 'IfNotPresent',
             'command': ['/bin/sh', '-c', _ASK]}

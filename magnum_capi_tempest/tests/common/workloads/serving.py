@@ -3,6 +3,7 @@
 
 """A workload that serves traffic in a cluster, and its observation."""
 
+import collections.abc
 import contextlib
 import dataclasses
 import threading
@@ -11,6 +12,7 @@ from urllib import parse
 
 from magnum_capi import waiting
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.tests.common.workloads import downtime
 from magnum_capi_tempest.tests.common.workloads import manifests
@@ -37,10 +39,10 @@ class Watched:
     """
 
     seconds: float
-    ways: dict
+    ways: dict[str, downtime.Summary]
     api: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return '\n'.join([
             *(f'by {way}: {found}' for way, found in self.ways.items()),
             f'Kubernetes API: no answer for {self.api:.1f} s at most',
@@ -56,13 +58,14 @@ class Serving:
     :param clock: see :class:`~..waiting.Clock`.
     """
 
-    def __init__(self, kubeconfig, image, timeout, clock=time):
+    def __init__(self, kubeconfig: str, image: str, timeout: float,
+                 clock: waiting.Clock = time) -> None:
         self._image = image
         self._timeout = timeout
         self._clock = clock
         self._hands = kube.Client(kubeconfig)
 
-    def start(self):
+    def start(self) -> None:
         """Create it and wait until it is served on every node.
 
         :raises KubeError: the API refused.
@@ -72,14 +75,14 @@ class Serving:
             self._hands.ask('POST', path, obj)
         self.wait()
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait until all replicas, and a client on every node, are ready."""
         waiting.wait_for(
             self._missing, done=lambda missing: not missing,
             timeout=self._timeout, what='the workload', clock=self._clock,
             describe='; '.join)
 
-    def _missing(self):
+    def _missing(self) -> list[str]:
         """What is not ready, a line each."""
         try:
             web = self._hands.ask('GET', f'{_APPS}/deployments/web')
@@ -104,7 +107,7 @@ class Serving:
                       if p.namespace == manifests.NAMESPACE and p.reason]
         return found
 
-    def reach_each_other(self):
+    def reach_each_other(self) -> int:
         """Wait until every node's pods can reach those of all other nodes.
 
         Right after a change, a pod of a deleted node may still be listed.
@@ -119,7 +122,7 @@ class Serving:
             clock=self._clock, describe=lambda found: '; '.join(found[0]))
         return asked
 
-    def _observe(self):
+    def _observe(self) -> tuple[list[str], int]:
         """Like silent_pairs, but tolerates an unavailable API."""
         try:
             return self.silent_pairs()
@@ -128,7 +131,7 @@ class Serving:
                 raise
             return [str(e)], 0
 
-    def silent_pairs(self):
+    def silent_pairs(self) -> tuple[list[str], int]:
         """Pairs of nodes without traffic between them, and why.
 
         The client on each node has its server query those of all other nodes,
@@ -150,7 +153,7 @@ class Serving:
                                f'{other["spec"]["nodeName"]}: {said}')
         return bad, asked
 
-    def _dial(self, pod, address):
+    def _dial(self, pod: json_types.Object, address: str) -> str:
         query = parse.urlencode({
             'host': address, 'port': manifests.PORT, 'request': 'hostname',
             'protocol': 'http', 'tries': 3})
@@ -163,7 +166,7 @@ class Serving:
         heard = set(answer.get('responses') or ())
         return heard.pop() if len(heard) == 1 else str(answer)
 
-    def clients(self):
+    def clients(self) -> list[json_types.Object]:
         """Running client pods, one per node."""
         found = self._hands.ask(
             'GET', f'{_CORE}/pods?labelSelector=app%3D{manifests.CLIENT}')
@@ -172,7 +175,7 @@ class Serving:
                 and not p['metadata'].get('deletionTimestamp')]
 
     @contextlib.contextmanager
-    def watched(self):
+    def watched(self) -> collections.abc.Iterator['Watch']:
         """Observe the workload until the block ends.
 
         Yields a :class:`Watch`; its ``stop`` ends it earlier.
@@ -195,53 +198,56 @@ class Watch:
     :param reader: for logs, :class:`~..kubeclient.kube.Client`.
     """
 
-    #: :class:`Watched`, once it was stopped.
-    seen = None
-
-    def __init__(self, clients, reader):
+    def __init__(
+            self,
+            clients: collections.abc.Callable[[], list[json_types.Object]],
+            reader: kube.Client) -> None:
         self._clients = clients
         self._reader = reader
         self._began = self._started = time.time()
-        self._rounds = {}
-        self._newest = {}
+        self._rounds: dict[tuple[str, float], downtime.Round] = {}
+        self._newest: dict[str, float] = {}
         #: The newest of all times in the logs, and our time when it was read.
-        self._last = None
-        self._answers = []
+        self._last: tuple[float, float] | None = None
+        self._answers: list[float] = []
+        self._seen: Watched | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def start(self):
+    def start(self) -> None:
         self._observe()
         self._began, self._started = self._now(), time.time()
         self._thread.start()
 
-    def _now(self):
+    def _now(self) -> float:
         """The time of the nodes' clocks; of ours as long as it is unknown."""
         if self._last is None:
             return time.time()
         newest, read = self._last
         return newest + time.time() - read
 
-    def stop(self):
-        if self.seen is not None:
-            return
+    def stop(self) -> Watched:
+        """Stop, and return what was observed."""
+        if self._seen is not None:
+            return self._seen
         ended, stopped = self._now(), time.time()
         self._over.set()
         self._thread.join()
         self._observe()
         moments = [self._started, *(
             a for a in self._answers if self._started < a < stopped), stopped]
-        self.seen = Watched(
+        self._seen = Watched(
             stopped - self._started,
             {way: downtime.summarise(self._rounds.values(), way, self._began,
                                      ended) for way in downtime.WAYS},
             max(b - a for a, b in zip(moments, moments[1:])))
+        return self._seen
 
-    def _run(self):
+    def _run(self) -> None:
         while not self._over.wait(_PAUSE):
             self._observe()
 
-    def _observe(self):
+    def _observe(self) -> None:
         try:
             clients = self._clients()
         except kube.KubeError:
@@ -263,7 +269,7 @@ class Watch:
                 if self._last is None or one.at > self._last[0]:
                     self._last = one.at, time.time()
 
-    def _since(self, name):
+    def _since(self, name: str) -> int:
         """How much of a client's log to read again, in seconds."""
         newest = self._newest.get(name, self._began)
         return max(0, int(self._now() - newest)) + 5
