@@ -7,6 +7,7 @@ from tempest.lib import decorators
 
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common.preflight import checks
+from magnum_capi_tempest.tests.common.preflight import options
 
 CONF = config.CONF
 
@@ -17,7 +18,7 @@ class PreflightTest(base.BaseMagnumCapiTest):
     uses_templates = False
 
     @classmethod
-    def setup_credentials(cls):
+    def setup_credentials(cls) -> None:
         # A cloud can be tested without an admin, but with fewer checks.
         if cls.is_admin_available():
             cls.credentials = ['primary', 'admin']
@@ -26,8 +27,8 @@ class PreflightTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('fa186e67-45de-43c3-8868-3cb247c9e9d7')
     @decorators.attr(type='smoke')
-    def test_configuration_fits_the_cloud(self):
-        cloud = checks.Cloud(
+    def test_configuration_fits_the_cloud(self) -> None:
+        cloud = options.Cloud(
             CONF, self.os_primary, self.magnum,
             getattr(self, 'admin_magnum', None))
 

@@ -10,7 +10,9 @@ Where a release of Magnum answers otherwise, :mod:`.known_answers` has what was
 measured.
 """
 
+import collections.abc
 import dataclasses
+import typing
 
 #: Statuses of a refusal of the input. Not 401 and 403: with these, Magnum did
 #: not even check the input.
@@ -62,7 +64,7 @@ _NO_NUMBERS = {
 }
 
 #: kind -> name of the value -> value: all of them are invalid.
-KINDS = {
+KINDS: dict[str, dict[str, object]] = {
     # The name of something in another service, or of a fixed choice.
     'reference': {**NO_TEXTS, **TEXTS},
     # The same for fields whose answers take long.
@@ -140,7 +142,7 @@ FIELDS = {
 }
 
 #: Values that are only invalid for one field; None: the field is left out.
-MORE = {
+MORE: dict[str, dict[str, dict[str, object]]] = {
     'cluster template': {
         'image_id': {'no image': None, 'an id of nobody': NOBODY},
         'flavor_id': {'an id of nobody': NOBODY},
@@ -157,8 +159,11 @@ MORE = {
     },
 }
 
+#: Of a JSON patch: op, path and value, of which the last ones may be missing.
+Operation: typing.TypeAlias = tuple[object, ...]
+
 #: Operations of a JSON patch that a cluster template refuses, by kind.
-UPDATES = {
+UPDATES: dict[str, tuple[Operation, ...]] = {
     'patch': (
         # What clusters need.
         *(('remove', f'/{field}') for field in (
@@ -204,7 +209,7 @@ UPDATES = {
 }
 
 #: Parameters of lists that are refused.
-PARAMETERS = (
+PARAMETERS: tuple[tuple[str, str | list[str]], ...] = (
     ('limit', '0'), ('limit', '-1'), ('limit', ''), ('limit', 'one'),
     ('limit', '1.5'), ('limit', '1e3'), ('limit', ['1', '2']),
     ('marker', 'one'), ('marker', ''), ('marker', '%00'), ('marker', '\0'),
@@ -217,7 +222,7 @@ PARAMETERS = (
     ('colour', 'blue'), ('name', 'one'), ('\U0001f389', 'one'))
 
 #: Bodies by kind: which are sent as they are.
-BODIES = {
+BODIES: dict[str, dict[str, str | bytes]] = {
     'body': {
         'an open bracket': '{', 'a word': 'name=one',
         'no UTF-8': b'{"name": "\xff"}', 'two objects': '{}{}',
@@ -241,7 +246,8 @@ CONTENT = {'application/xml': '<name>one</name>',
            'text/yaml': 'name: one'}
 
 
-def values(resource, field):
+def values(resource: str, field: str
+           ) -> collections.abc.Iterator[tuple[str, str, object]]:
     """Yield (kind, name, value) of the invalid values of a field.
 
     :param resource: key of :data:`FIELDS`.
@@ -268,12 +274,12 @@ class Answer:
     status: int
     body: object = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         # It repeats what was sent, so there may be control characters in it,
         # and lone surrogates, which cannot be written anywhere.
         return f'{self.status} {ascii(self.text() or self.body)[:300]}'
 
-    def text(self):
+    def text(self) -> str:
         """Return the text of the error, '' if it has none."""
         # tempest unwraps objects of one member.
         errors = (self.body.get('errors') if isinstance(self.body, dict)
@@ -285,7 +291,9 @@ class Answer:
             if isinstance(e, dict)).strip()
 
 
-def complaint(answer, expected=REFUSED):
+def complaint(answer: Answer,
+              expected: collections.abc.Container[int] = REFUSED
+              ) -> str | None:
     """Return what is wrong with a refusal, or None.
 
     :param expected: statuses of a good refusal.
@@ -304,6 +312,6 @@ def complaint(answer, expected=REFUSED):
     return None
 
 
-def tells_inside(answer):
+def tells_inside(answer: Answer) -> list[str]:
     """Return the internal words in a refusal."""
     return [words for words in _INSIDE if words in answer.text()]

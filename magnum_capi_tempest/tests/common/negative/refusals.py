@@ -6,13 +6,16 @@ A test tries every invalid value of every field, so that a single run shows all
 of them.
 """
 
+import collections.abc
 import dataclasses
 import functools
 import json
 import re
+import typing
 
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import details
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
@@ -27,8 +30,17 @@ _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 #: each answer, [where, kind, value, status].
 ANSWERS = 'answers that are no refusals'
 
+#: What is sent: where, kind, name of the value, and a function that sends it.
+Case: typing.TypeAlias = tuple[
+    str, str, str, collections.abc.Callable[[], object]]
 
-def answer(send, *args, **kwargs):
+#: Whether a Magnum is known to answer so: where, kind, value and answer.
+Known: typing.TypeAlias = collections.abc.Callable[
+    [str, str, str, bad_input.Answer], bool]
+
+
+def answer(send: collections.abc.Callable[..., typing.Any], *args: object,
+           **kwargs: object) -> bad_input.Answer:
     """Send a request and return its answer, be it a success or an error.
 
     :param send: method of a client, or a function that calls one; may also
@@ -49,7 +61,7 @@ def answer(send, *args, **kwargs):
     return bad_input.Answer(int(body.response.status), body)
 
 
-def _parsed(body):
+def _parsed(body: object) -> object:
     if isinstance(body, (str, bytes)):
         try:
             return json.loads(body)
@@ -74,11 +86,13 @@ class Deviation:
     trouble: str
     known: bool
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.where} {self.value} {self.trouble}'
 
 
-def tried(cases, expected=bad_input.REFUSED, known=None):
+def tried(cases: collections.abc.Iterable[Case],
+          expected: collections.abc.Container[int] = bad_input.REFUSED,
+          known: Known | None = None) -> collections.abc.Iterator[Deviation]:
     """Send requests and yield a Deviation for each that is not refused well.
 
     :param cases: iterable of (where, kind, name of the value, send): send is
@@ -96,7 +110,9 @@ def tried(cases, expected=bad_input.REFUSED, known=None):
                             bool(known and known(*key, found)))
 
 
-def of_fields(resource, send, leave_out=()):
+def of_fields(resource: str, send: collections.abc.Callable[..., object],
+              leave_out: collections.abc.Container[str] = ()
+              ) -> collections.abc.Iterator[Case]:
     """Yield the cases of all fields of a resource, for :func:`tried`.
 
     :param resource: key of bad_input.FIELDS.
@@ -107,11 +123,12 @@ def of_fields(resource, send, leave_out=()):
         if field not in leave_out:
             for kind, name, value in bad_input.values(resource, field):
                 yield (f'{resource} {field}', kind, name,
-                       lambda field=field, value=value: send(
-                           **{field: value}))
+                       functools.partial(send, **{field: value}))
 
 
-def of_parameters(where, ask, parameters):
+def of_parameters(where: str, ask: collections.abc.Callable[..., object],
+                  parameters: collections.abc.Iterable[tuple[str, object]]
+                  ) -> collections.abc.Iterator[Case]:
     """Yield the cases of parameters of a request, for :func:`tried`.
 
     :param ask: function that sends a request with parameters.
@@ -119,10 +136,12 @@ def of_parameters(where, ask, parameters):
     """
     for key, value in parameters:
         yield (where, 'parameter', f'{key}={value!a}',
-               lambda key=key, value=value: ask(**{key: value}))
+               functools.partial(ask, **{key: value}))
 
 
-def assert_refused_all(test, cases, expected=bad_input.REFUSED):
+def assert_refused_all(
+        test: base.BaseMagnumCapiTest, cases: collections.abc.Iterable[Case],
+        expected: collections.abc.Container[int] = bad_input.REFUSED) -> None:
     """Assert that requests are refused properly, see :func:`tried`.
 
     Known wrong answers of this release of Magnum are no failures while

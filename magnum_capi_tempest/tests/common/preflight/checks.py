@@ -8,9 +8,7 @@ problems are on one screen, not one per run.
 
 import collections.abc
 import contextlib
-import dataclasses
 import importlib.util
-import typing
 
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
@@ -24,27 +22,6 @@ from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common.preflight import options
-
-
-@dataclasses.dataclass(frozen=True)
-class Cloud:
-    """What the checks examine.
-
-    :param conf: tempest's configuration.
-    :param manager: tempest client manager of a user.
-    :param magnum: factories.Magnum of the user.
-    :param admin_magnum: the same for an admin; None if there is none.
-    """
-
-    conf: typing.Any
-    manager: typing.Any
-    magnum: factories.Magnum
-    admin_magnum: factories.Magnum | None
-
-    @property
-    def options(self):
-        """Those of [magnum_capi]."""
-        return self.conf.magnum_capi
 
 
 @contextlib.contextmanager
@@ -64,14 +41,15 @@ def identity(uri: str) -> collections.abc.Iterator[None]:
             hint='Check [identity] and [auth] of tempest.conf') from None
 
 
-def required_options(cloud):
+def required_options(cloud: options.Cloud) -> str | None:
     missing = [o for o in base.TEMPLATE_OPTIONS if not cloud.options[o]]
     if missing:
         return (f'Not set: {", ".join(missing)}. Without them nearly all '
                 'tests are skipped')
+    return None
 
 
-def endpoint(cloud):
+def endpoint(cloud: options.Cloud) -> str | None:
     try:
         cloud.magnum.clusters.base_url
     except lib_exc.EndpointNotFound:
@@ -79,9 +57,10 @@ def endpoint(cloud):
                 f'{cloud.options.catalog_type!r} with endpoint_type '
                 f'{cloud.options.endpoint_type!r}. Compare: openstack '
                 'catalog list')
+    return None
 
 
-def microversion(cloud):
+def microversion(cloud: options.Cloud) -> str | None:
     if endpoint(cloud):
         return None
     try:
@@ -90,9 +69,10 @@ def microversion(cloud):
         return f'Magnum does not list cluster templates: {e}'
     if not found:
         return 'The Magnum endpoint does not report a highest microversion'
+    return None
 
 
-def conductor(cloud):
+def conductor(cloud: options.Cloud) -> str | None:
     if endpoint(cloud) or not cloud.admin_magnum:
         return None
     services = cloud.admin_magnum.mservices.list_mservices()['mservices']
@@ -101,9 +81,10 @@ def conductor(cloud):
     if 'up' not in states.values():
         return ('No magnum-conductor is up, so clusters would stay '
                 f'CREATE_IN_PROGRESS. Magnum knows: {states or "none"}')
+    return None
 
 
-def image(cloud):
+def image(cloud: options.Cloud) -> str | None:
     wanted = cloud.options.image_id
     if not wanted:
         return None
@@ -122,9 +103,10 @@ def image(cloud):
         return (f'The image {wanted!r} lacks the property os_distro, which '
                 'Magnum asks for. Set it: openstack image set --property '
                 f'os_distro=ubuntu {wanted}')
+    return None
 
 
-def flavors(cloud):
+def flavors(cloud: options.Cloud) -> str | None:
     known = cloud.manager.flavors_client.list_flavors()['flavors']
     names = {n for f in known for n in (f['id'], f['name'])}
     wanted = {name: cloud.options[name]
@@ -136,9 +118,10 @@ def flavors(cloud):
     if wrong:
         return (f'{" and ".join(wrong)}, and no such flavor is visible. '
                 'Compare: openstack flavor list')
+    return None
 
 
-def external_network(cloud):
+def external_network(cloud: options.Cloud) -> str | None:
     wanted = cloud.options.external_network
     if not wanted:
         return None
@@ -150,9 +133,10 @@ def external_network(cloud):
                 'network list --external')
     if not found[0].get('router:external'):
         return f'The network {wanted!r} is not external (router:external)'
+    return None
 
 
-def evidence(cloud):
+def evidence(cloud: options.Cloud) -> str | None:
     path = cloud.options.management_kubeconfig
     changes = cloud.options.management_changes
     if changes and not path:
@@ -175,9 +159,10 @@ def evidence(cloud):
                     f'{path!r} may not delete machines')
     except errors.MagnumCapiError as e:
         return f'management_kubeconfig does not work: {e}'
+    return None
 
 
-def template_driver(cloud):
+def template_driver(cloud: options.Cloud) -> str | None:
     """Report if magnum.template.keeps-driver is wrong for this Magnum.
 
     If it looks at the driver that a template names, it refuses one that does
@@ -194,6 +179,7 @@ def template_driver(cloud):
     if not (error or missing):
         return ('This Magnum ignores the driver that a cluster template '
                 f'names. Add {ident} to not_promised')
+    return None
 
 
 #: In the order in which an operator would fix them.
@@ -201,15 +187,17 @@ CHECKS = (required_options, endpoint, microversion, conductor, image,
           flavors, external_network, evidence, *options.CHECKS)
 
 
-def problems(cloud):
+def problems(cloud: options.Cloud) -> list[str]:
     """Return the mismatches, a list of sentences."""
     return (_found(cloud, CHECKS)
             or _found(cloud, options.TRIALS)
             or _found(cloud, (template_driver,)))
 
 
-def _found(cloud, checks):
-    found, failed = [], {}
+def _found(cloud: options.Cloud,
+           checks: collections.abc.Iterable[options.Check]) -> list[str]:
+    found: list[str | None] = []
+    failed: dict[str, list[str]] = {}
     for check in checks:
         try:
             found.append(check(cloud))
@@ -221,7 +209,7 @@ def _found(cloud, checks):
     return [text for text in found if text]
 
 
-def screen(found):
+def screen(found: collections.abc.Iterable[str]) -> str:
     """Return the sentences as one text."""
     return '\n'.join(
         ['[magnum_capi] of tempest.conf and this cloud do not fit:',

@@ -6,16 +6,21 @@ Checks of :mod:`.preflight.checks`. An empty option is not tested and no
 problem; a wrong one would fail a test an hour later.
 """
 
+import collections.abc
+import dataclasses
 import re
+import typing
 
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 from magnum_capi_tempest.tests.common import driver_marks
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import images
+from magnum_capi_tempest.tests.common import tempest_types
 
 #: Keys of fault_flavors.
 FLAVORS = ('slow', 'failing', 'stuck', 'late')
@@ -23,7 +28,32 @@ FLAVORS = ('slow', 'failing', 'stuck', 'late')
 _VERSION = re.compile(r'v?(\d+)\.(\d+)\.(\d+)')
 
 
-def upgrade_image(cloud) -> str | None:
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """What the checks examine.
+
+    :param conf: tempest's configuration.
+    :param manager: tempest client manager of a user.
+    :param magnum: factories.Magnum of the user.
+    :param admin_magnum: the same for an admin; None if there is none.
+    """
+
+    conf: tempest_types.Conf
+    manager: tempest_types.Manager
+    magnum: factories.Magnum
+    admin_magnum: factories.Magnum | None
+
+    @property
+    def options(self) -> tempest_types.Conf:
+        """Those of [magnum_capi]."""
+        return self.conf.magnum_capi
+
+
+#: Returns a sentence, or None if all is well.
+Check: typing.TypeAlias = collections.abc.Callable[[Cloud], str | None]
+
+
+def upgrade_image(cloud: Cloud) -> str | None:
     """Report why upgrade_image_id is not an upgrade."""
     wanted = cloud.options.upgrade_image_id
     client = getattr(cloud.manager, 'image_client_v2', None)
@@ -42,8 +72,9 @@ def upgrade_image(cloud) -> str | None:
                            cloud.options.upgrade_labels)
 
 
-def upgrade_problem(first: dict, second: dict, labels: dict,
-                    upgrade_labels: dict) -> str | None:
+def upgrade_problem(first: json_types.Object, second: json_types.Object,
+                    labels: dict[str, str], upgrade_labels: dict[str, str]
+                    ) -> str | None:
     """Return why one image's template is no upgrade of another's. Pure.
 
     Versions that neither image nor label has are not compared.
@@ -68,20 +99,21 @@ def upgrade_problem(first: dict, second: dict, labels: dict,
             'newer, by one minor version at most')
 
 
-def _parsed(version):
+def _parsed(version: str | None) -> tuple[int, ...] | None:
     found = _VERSION.fullmatch(version or '')
     return found and tuple(map(int, found.groups()))
 
 
-def clashing_drivers(cloud) -> str | None:
+def clashing_drivers(cloud: Cloud) -> str | None:
     """Report why clashing_drivers contains no clash."""
     names = cloud.options.clashing_drivers
     if names and len(set(names)) < 2:
         return (f'clashing_drivers is {",".join(names)!r}, and must name two '
                 'drivers or more')
+    return None
 
 
-def marks(cloud) -> str | None:
+def marks(cloud: Cloud) -> str | None:
     """Report why discovery_fixture cannot be read."""
     try:
         driver_marks.configured(option_files.discovery_fixture(
@@ -91,7 +123,7 @@ def marks(cloud) -> str | None:
     return None
 
 
-def template(cloud) -> str | None:
+def template(cloud: Cloud) -> str | None:
     """Report why Magnum refuses a cluster template with these options."""
     answer = _refused(cloud)
     if answer and 'etwork driver' in answer:
@@ -102,7 +134,7 @@ def template(cloud) -> str | None:
                        f'{answer}')
 
 
-def clashing_templates(cloud) -> str | None:
+def clashing_templates(cloud: Cloud) -> str | None:
     """Report which of clashing_drivers Magnum refuses for a template."""
     if not cloud.options.clashing_drivers or _refused(cloud):
         # Already reported for the template.
@@ -113,9 +145,11 @@ def clashing_templates(cloud) -> str | None:
     if wrong:
         return ('clashing_drivers must be enabled and provide the type of '
                 f'image_id, and Magnum refuses {"; ".join(wrong)}')
+    return None
 
 
-def refusal(cloud, magnum=None, **changes):
+def refusal(cloud: Cloud, magnum: factories.Magnum | None = None,
+            **changes: typing.Any) -> lib_exc.TempestException | None:
     """Create a cluster template, and delete it; return why it was refused.
 
     :param magnum: factories.Magnum of its creator, by default the user.
@@ -133,13 +167,13 @@ def refusal(cloud, magnum=None, **changes):
     return None
 
 
-def _refused(cloud, **changes):
+def _refused(cloud: Cloud, **changes: typing.Any) -> str | None:
     """Return why a template is refused, Magnum's words, or None."""
     error = refusal(cloud, **changes)
     return error and _said(error)
 
 
-def _said(error):
+def _said(error: lib_exc.TempestException) -> str:
     """Return Magnum's message in an error, one line without a stop."""
     try:
         said = '; '.join(one['detail'] for one in error.resp_body)
@@ -148,23 +182,25 @@ def _said(error):
     return ' '.join(said.split()).rstrip('.')
 
 
-def not_promised(cloud) -> str | None:
+def not_promised(cloud: Cloud) -> str | None:
     """Report unknown ids, which would silently exclude nothing."""
     wrong = promises.unknown_names(cloud.options.not_promised)
     if wrong:
         return (f'not_promised: there is no promise {", ".join(wrong)}. All '
                 'of them are in the documentation of the suite')
+    return None
 
 
-def fault_flavors(cloud) -> str | None:
+def fault_flavors(cloud: Cloud) -> str | None:
     """Report unknown keys, which would silently test nothing."""
     wrong = sorted({*cloud.options.fault_flavors} - {*FLAVORS})
     if wrong:
         return (f'fault_flavors has {", ".join(wrong)}, and may only have '
                 + ', '.join(FLAVORS))
+    return None
 
 
-def conformance_plan(cloud) -> str | None:
+def conformance_plan(cloud: Cloud) -> str | None:
     """Report why conformance_plan cannot be read."""
     try:
         option_files.conformance_plan(cloud.options.conformance_plan)

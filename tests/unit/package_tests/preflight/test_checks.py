@@ -11,6 +11,7 @@ import testtools
 import urllib3.exceptions
 
 from magnum_capi_tempest.tests.common.preflight import checks
+from magnum_capi_tempest.tests.common.preflight import options as options_
 from tests.unit.evidence import fake_kube
 from tests.unit.package_tests import test_base
 
@@ -106,7 +107,7 @@ class PreflightTest(testtools.TestCase):
             magnum_capi_feature_enabled=test_base.Options(
                 workload_api=True))
         magnum = magnum or self.magnum
-        return checks.problems(checks.Cloud(
+        return checks.problems(options_.Cloud(
             conf, self.manager, magnum, magnum))
 
     def assert_one_problem(self, text, *args, **options):
