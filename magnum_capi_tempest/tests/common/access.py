@@ -2,18 +2,20 @@
 
 """Access to a workload cluster's own API, the way a user of Magnum gets it."""
 
+import collections.abc
 import contextlib
 import dataclasses
-import os
 
 from magnum_capi import scratch
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import kubeconfig
+from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import waiters
 
 
-def private_folder() -> contextlib.AbstractContextManager:
+def private_folder() -> contextlib.AbstractContextManager[scratch.Folder]:
     """Return a context manager with a folder for kubeconfigs: scratch.Folder.
 
     A killed worker cannot remove the folder; the next test does.
@@ -22,18 +24,19 @@ def private_folder() -> contextlib.AbstractContextManager:
 
 
 @contextlib.contextmanager
-def kubeconfig_of(certificates, cluster):
+def kubeconfig_of(certificates: services.CertificatesClient,
+                  cluster: json_types.Object) -> collections.abc.Iterator[str]:
     """Have a certificate signed by Magnum; yield the path of a kubeconfig.
 
     :param certificates: CertificatesClient.
     :param cluster: body of the cluster; its api_address must be set.
     """
     with private_folder() as folder:
-        path = os.path.join(folder.path, 'kubeconfig')
+        path = folder.path / 'kubeconfig'
         kubeconfig.write(path, kubeconfig.signed(
             cluster, lambda body: certificates.create_certificate(**body),
             certificates.show_ca_certificate))
-        yield path
+        yield str(path)
 
 
 #: Taints of a node that its cluster still prepares; its condition changes
@@ -50,16 +53,16 @@ PREPARED = frozenset({
 class Nodes:
     """The nodes at one moment, or why they could not be listed."""
 
-    nodes: tuple = ()
+    nodes: tuple[workload.Node, ...] = ()
     error: kube.KubeError | None = None
 
-    def refusal(self):
+    def refusal(self) -> str | None:
         """Return why listing will not work later either, or None."""
         if self.error and self.error.is_final:
             return str(self.error)
         return None
 
-    def shows(self, masters, workers, version):
+    def shows(self, masters: int, workers: int, version: str) -> bool:
         """Return whether exactly these nodes exist, ready to take pods."""
         planes = [n for n in self.nodes if n.control_plane]
         return (len(planes) == masters
@@ -67,7 +70,7 @@ class Nodes:
                 and all(n.ready and n.version == version
                         and not _prepared(n) for n in self.nodes))
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.error:
             return str(self.error)
         return ', '.join(
@@ -76,12 +79,12 @@ class Nodes:
             for n in self.nodes) or 'no nodes'
 
 
-def _prepared(node):
+def _prepared(node: workload.Node) -> list[str]:
     """Names of the taints by which a node is still being prepared."""
     return sorted(PREPARED & {key for key, _, _ in node.taints})
 
 
-def observe(path):
+def observe(path: str) -> Nodes:
     """List the nodes of a kubeconfig's cluster once: Nodes."""
     try:
         return Nodes(tuple(workload.nodes(path)))
@@ -89,7 +92,8 @@ def observe(path):
         return Nodes(error=e)
 
 
-def wait_for_nodes(path, masters, workers, version):
+def wait_for_nodes(path: str, masters: int, workers: int, version: str
+                   ) -> None:
     """Wait until the workload API shows these nodes and no others.
 
     A failed connection is retried: load balancers take a moment. A refusal is

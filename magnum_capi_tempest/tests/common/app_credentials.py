@@ -7,17 +7,22 @@ The user may be a person who has others, which are left alone.
 
 from tempest.lib.common.utils import test_utils
 
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common import tempest_types
 
-def of_user(manager) -> list[dict]:
+
+def of_user(manager: tempest_types.Manager) -> list[json_types.Object]:
     """Return all application credentials of a user, bodies.
 
     :param manager: tempest client manager of the user.
     """
-    return manager.application_credentials_client.list_application_credentials(
+    client = manager.application_credentials_client
+    found: list[json_types.Object] = client.list_application_credentials(
         manager.credentials.user_id)['application_credentials']
+    return found
 
 
-def of_cluster(manager, cluster_id: str) -> list[str]:
+def of_cluster(manager: tempest_types.Manager, cluster_id: str) -> list[str]:
     """Return the sorted ids of those that a driver created for a cluster.
 
     Drivers put the UUID of the cluster in the name: "magnum-UUID-RANDOM" in
@@ -31,7 +36,7 @@ def of_cluster(manager, cluster_id: str) -> list[str]:
                   if cluster_id in one['name'])
 
 
-def delete_of_cluster(manager, cluster_id: str):
+def delete_of_cluster(manager: tempest_types.Manager, cluster_id: str) -> None:
     """Delete those that a driver created for a cluster."""
     client = manager.application_credentials_client
     for ident in of_cluster(manager, cluster_id):

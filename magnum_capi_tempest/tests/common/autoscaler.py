@@ -7,16 +7,25 @@ the bounds in its annotations
 (https://cluster-api.sigs.k8s.io/tasks/automated-machine-management/autoscaling).
 """
 
+import typing
+
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common.management import capi_objects
+
+#: The least and the most nodes of a group, as texts; None: there is no bound.
+Bounds: typing.TypeAlias = tuple[str | None, str | None]
+
 _BOUND = 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-{}-size'
 
 
-def bounds(metadata):
+def bounds(metadata: json_types.Object) -> Bounds:
     """Return the bounds of a MachineDeployment: pair of texts or None."""
     notes = metadata.get('annotations') or {}
-    return tuple(notes.get(_BOUND.format(side)) for side in ('min', 'max'))
+    return notes.get(_BOUND.format('min')), notes.get(_BOUND.format('max'))
 
 
-def groups(api, stack_id):
+def groups(api: capi_objects.Management, stack_id: str
+           ) -> list[tuple[capi_objects.Found, Bounds]]:
     """Return the MachineDeployments of a cluster that have bounds.
 
     :param api: capi_objects.Management.
@@ -28,7 +37,8 @@ def groups(api, stack_id):
             if all(bounds(found.body['metadata']))]
 
 
-def scale(api, group, size):
+def scale(api: capi_objects.Management, group: capi_objects.Found, size: int
+          ) -> None:
     """Set the number of machines of one of :func:`groups`.
 
     :param group: capi_objects.Found.

@@ -2,9 +2,12 @@
 
 """The base of all tests: skips, clients, fixtures, evidence."""
 
+import collections.abc
 import contextlib
 import functools
 import time
+import types
+import typing
 import unittest
 
 from oslo_log import log
@@ -19,6 +22,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import artefacts
 from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import access
@@ -31,6 +35,7 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import notes
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import tempest_types
 from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
 from magnum_capi_tempest import texts
@@ -51,11 +56,17 @@ COMPLETE = 'lifecycle.cluster.complete-means-ready'
 #: A user without whom in accounts.yaml Tempest fails instead of skipping.
 PROJECT_ADMIN = 'project_admin'
 
+#: The clients of a user, and those of Magnum.
+Owner: typing.TypeAlias = tuple[tempest_types.Manager, factories.Magnum]
+
 #: What no test has reported yet, of all classes in a process.
 _NOTES = notes.Notes()
 
+_ExcInfo: typing.TypeAlias = tuple[
+    type[BaseException], BaseException, types.TracebackType | None]
 
-def rest_seconds():
+
+def rest_seconds() -> float:
     """Seconds for which nothing may happen while a cluster is idle.
 
     Two minutes by default, as in Cluster API's own tests. It must exceed
@@ -63,11 +74,11 @@ def rest_seconds():
     driver that writes on every poll; a cloud that polls more often has a
     shorter build_interval, too.
     """
-    return 24 * CONF.magnum_capi.build_interval
+    return float(24 * CONF.magnum_capi.build_interval)
 
 
 @functools.lru_cache
-def _management(path):
+def management_cluster(path: str) -> capi.ManagementCluster:
     """Return one client for all classes of a process: creating it is slow.
 
     It discovers the available kinds only once.
@@ -94,25 +105,26 @@ class BaseMagnumCapiTest(test.BaseTestCase):
     they judge (:func:`.flags.promise`).
     """
 
-    credentials = ['primary']
+    credentials: list[str] = ['primary']
     min_microversion = microversions.LOWEST
     uses_templates = True
-    attributes = ()
+    attributes: tuple[str, ...] = ()
+    needs: tuple[str, ...]
     newest_microversion = api_version_utils.LATEST_MICROVERSION
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
         super().__init_subclass__(**kwargs)
         life = ['life'] if '.driver.' in cls.__module__ else []
         for method in flags.tests_of(cls):
             decorators.attr(type=[*cls.attributes, *life])(method)
 
     @classmethod
-    def setUpClass(cls):  # noqa: MC102
+    def setUpClass(cls) -> None:  # noqa: MC102
         class_slots.enter(cls)
         super().setUpClass()
 
     @classmethod
-    def skip_checks(cls):
+    def skip_checks(cls) -> None:
         class_slots.reopen()
         super().skip_checks()
         if not CONF.service_available.magnum_capi:
@@ -129,7 +141,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             raise cls.skipException(refusals[0])
 
     @classmethod
-    def setup_credentials(cls):
+    def setup_credentials(cls) -> None:
         # Magnum's drivers create networks for clusters; tempest need not.
         cls.set_network_resources()
         try:
@@ -145,20 +157,19 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         cls._record_users()
 
     @classmethod
-    def _id(cls):
+    def _id(cls) -> str:
         return f'{cls.__module__}.{cls.__name__}'
 
     @classmethod
-    def _record_users(cls):
+    def _record_users(cls) -> None:
         """Record the users and projects that Tempest created for the class.
 
         If the run is killed, they are left behind.
         """
         if not CONF.auth.use_dynamic_credentials:
             return
-        names = (one if isinstance(one, str) else one[0]
-                 for one in cls.credentials)
-        for who in (getattr(cls, f'os_{name}').credentials for name in names):
+        for who in (getattr(cls, f'os_{name}').credentials
+                    for name in cls.credentials):
             for kind, ident, name in (
                     (model.USER, who.user_id, who.username),
                     (model.PROJECT, who.project_id, who.project_name)):
@@ -168,7 +179,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                         who.project_id or '', who.user_id))
 
     @classmethod
-    def require_project(cls, name, *, own):
+    def require_project(cls, name: str, *, own: bool) -> None:
         """Skip if another user is not where the tests need it.
 
         Tempest creates its users like that. Those in accounts.yaml may be of
@@ -188,7 +199,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 f'{"different projects" if own else "the same project"}')
 
     @classmethod
-    def setup_clients(cls):
+    def setup_clients(cls) -> None:
         super().setup_clients()
         cls.microversion = cls.min_microversion
         cls.magnum = factories.Magnum(cls.os_primary, cls.microversion)
@@ -198,16 +209,16 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             cls.admin_magnum = factories.Magnum(
                 cls.os_admin, cls.microversion)
         path = CONF.magnum_capi.management_kubeconfig
-        cls.management = _management(path) if path else None
+        cls.management = management_cluster(path) if path else None
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls._watch = cls._new_watch(cls._id())
         cls._watch.begin()
 
     @classmethod
-    def resource_cleanup(cls):
+    def resource_cleanup(cls) -> None:
         try:
             super().resource_cleanup()
         except testtools.MultipleExceptions as e:
@@ -225,29 +236,29 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             cls._watch.check(cls.magnum.stacks)
 
     @classmethod
-    def _new_watch(cls, test):
+    def _new_watch(cls, test: str) -> watch.Watch:
         who = cls.os_primary.credentials
         return watch.Watch(
             cloud.getter(cls.os_primary, cls.magnum),
             user=who.user_id, project=who.project_id, test=test,
             management=cls.management,
-            admin_get='admin' in cls.credentials and cloud.getter(
-                cls.os_admin, cls.admin_magnum),
+            admin_get=cloud.getter(cls.os_admin, cls.admin_magnum) if (
+                'admin' in cls.credentials) else None,
             real_nodes=CONF.magnum_capi_feature_enabled.real_nodes,
             shared=not CONF.auth.use_dynamic_credentials,
             folder=CONF.magnum_capi.artifact_dir)
 
-    def setUp(self):
+    def setUp(self) -> None:
         # First, so that it runs after all other fixtures have added details.
-        self._filed = set()
+        self._filed: set[str] = set()
         self.addCleanup(self._prepare_details)
         super().setUp()
         refusal = flags.refusal(type(self), self._testMethodName)
         if refusal:
             self.skipTest(refusal)
-        self._clusters = []
+        self._clusters: list[str] = []
         #: Uuids of clusters of other drivers than the one under test.
-        self._of_others = set()
+        self._of_others: set[str] = set()
         self.waiter = self.new_waiter()
         self._began = time.time()
         self._own_watch = self._new_watch(self.id())
@@ -261,21 +272,22 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         self._note_version('driver', CONF.magnum_capi.driver)
 
     @classmethod
-    def new_waiter(cls, magnum=None):
+    def new_waiter(cls, magnum: factories.Magnum | None = None
+                   ) -> waiters.ClusterWaiter:
         """Return a waiter for clusters of a user, by default the primary."""
         options = CONF.magnum_capi
         magnum = magnum or cls.magnum
         return waiters.ClusterWaiter(
             magnum.clusters, magnum.nodegroups,
             interval=options.build_interval, timeout=options.build_timeout,
-            explain=cls.management and cls.management.conditions,
+            explain=cls.management.conditions if cls.management else None,
             tolerant=bool(flags.not_promised(COMPLETE)),
             stacks=magnum.stacks,
             versions=cls._versions() if magnum is cls.magnum else None,
             notes=_NOTES, name=cls.__name__)
 
     @classmethod
-    def require_microversions(cls, *wanted):
+    def require_microversions(cls, *wanted: str) -> None:
         """Skip the test or class unless all of these are allowed."""
         for microversion in wanted:
             api_version_utils.check_skip_with_microversion(
@@ -283,7 +295,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 microversions.LOWEST, cls.newest_microversion)
 
     @classmethod
-    def has_microversion(cls, wanted):
+    def has_microversion(cls, wanted: str) -> bool:
         """Return whether requests of this microversion are allowed."""
         try:
             cls.require_microversions(wanted)
@@ -292,16 +304,16 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         return True
 
     @classmethod
-    def is_admin_available(cls):
-        return credentials_factory.is_admin_available(
-            identity_version=cls.get_identity_version())
+    def is_admin_available(cls) -> bool:
+        return bool(credentials_factory.is_admin_available(
+            identity_version=cls.get_identity_version()))
 
     @classmethod
-    def rand_name(cls, kind):
+    def rand_name(cls, kind: str) -> str:
         return factories.name(CONF, kind)
 
     @classmethod
-    def _versions(cls):
+    def _versions(cls) -> versions.Watch | None:
         """Return what compares shown versions with nodes; None: nothing."""
         if (not CONF.magnum_capi_feature_enabled.workload_api
                 or flags.not_promised(COMPLETE)):
@@ -309,12 +321,12 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         return versions.Watch(cls.read_nodes)
 
     @classmethod
-    def read_nodes(cls, cluster):
+    def read_nodes(cls, cluster: json_types.Object) -> access.Nodes:
         """Return the nodes that the workload API shows: access.Nodes."""
         with access.kubeconfig_of(cls.magnum.certificates, cluster) as path:
             return access.observe(path)
 
-    def not_checked(self, what, option):
+    def not_checked(self, what: str, option: str) -> None:
         """Record what a test does not check for want of access.
 
         :param what: a few words.
@@ -322,7 +334,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         """
         _NOTES.add(texts.NOT_CHECKED, f'{what}: {option} is not set')
 
-    def create_template(self, magnum=None, **changes):
+    def create_template(self, magnum: factories.Magnum | None = None,
+                        **changes: typing.Any) -> json_types.Object:
         """Create a template for this cloud, with some fields changed.
 
         :param magnum: ``admin_magnum`` if an admin creates it.
@@ -337,7 +350,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         return template
 
     @classmethod
-    def create_class_template(cls, **changes):
+    def create_class_template(cls, **changes: typing.Any) -> json_types.Object:
         """Create a template that all tests of the class share."""
         template = factories.create_template(
             CONF, cls.magnum, cls.addClassResourceCleanup,
@@ -345,12 +358,13 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         cls._watch.add(model.TEMPLATE, template['uuid'], template['name'])
         return template
 
-    def create_keypair(self):
+    def create_keypair(self) -> str:
         """Upload a public key and return its name."""
         return factories.create_keypair(
             self.os_primary, self.addCleanup, CONF, self.id())
 
-    def request_cluster(self, template, **changes):
+    def request_cluster(self, template: json_types.Object,
+                        **changes: typing.Any) -> str:
         """Request a cluster and return its uuid, without waiting for it."""
         body = factories.cluster_body(CONF, template, **changes)
         self._own_watch.begin()
@@ -360,7 +374,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         self._clusters.append(uuid)
         return uuid
 
-    def create_cluster(self, template, **changes):
+    def create_cluster(self, template: json_types.Object, **changes: typing.Any
+                       ) -> json_types.Object:
         """Create a cluster, wait for CREATE_COMPLETE, and return it."""
         changes.setdefault('keypair', self.create_keypair())
         cluster = self.waiter.until_created(
@@ -368,7 +383,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         self._note_version('Kubernetes', cluster.get('coe_version'))
         return cluster
 
-    def resize_cluster(self, cluster, node_count, nodegroup):
+    def resize_cluster(self, cluster: json_types.Object, node_count: int,
+                       nodegroup: str) -> json_types.Object:
         """Resize a node group, wait until that is over; return the cluster."""
         with self.around(cluster, nodegroup):
             before = self.waiter.before(cluster['uuid'], nodegroup)
@@ -378,7 +394,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 cluster['uuid'], before, node_count)
 
     @contextlib.contextmanager
-    def around(self, cluster, *named, upgraded=False):
+    def around(self, cluster: json_types.Object, *named: str,
+               upgraded: bool = False) -> collections.abc.Iterator[None]:
         """Assert what holds around every operation on a cluster.
 
         Nothing changes that the operation does not name, neither of this
@@ -397,16 +414,16 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                   for uuid in {ident, *self._clusters} - self._of_others}
         yield
         after = {uuid: self._view(uuid) for uuid in before}
-        early = flags.not_promised(COMPLETE)
+        early = bool(flags.not_promised(COMPLETE))
         found = []
         for uuid, view in before.items():
             # What is in progress, or has failed, still changes.
             if view and observations.is_complete(view.cluster['status']):
-                its = {'named': named, 'upgraded': upgraded} if (
-                    uuid == ident) else {}
+                own = uuid == ident
                 found += [f'cluster {uuid}: {fault}' for fault in
-                          bystanders.faults(view, after[uuid],
-                                            late_version=early, **its)]
+                          bystanders.faults(
+                              view, after[uuid], named if own else (),
+                              upgraded and own, late_version=early)]
         if found:
             self.fail(f'An operation on {", ".join(named) or "all"} of '
                       f'cluster {ident} has changed what it does not name: '
@@ -417,7 +434,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             masters, workers = its.sizes
             self.assert_nodes_now(its.cluster, workers, masters)
 
-    def is_of_other_driver(self, cluster):
+    def is_of_other_driver(self, cluster: json_types.Object) -> None:
         """Do not judge what its driver does with a cluster.
 
         It is not the driver under test, whose promises are known.
@@ -426,7 +443,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if self.waiter.versions:
             self.waiter.versions.ignore(cluster['uuid'])
 
-    def _view(self, uuid):
+    def _view(self, uuid: str) -> bystanders.View | None:
         """Return the bystanders.View of a cluster; None: there is none."""
         if uuid not in self.magnum.stacks:
             # Its driver has not created anything yet.
@@ -437,7 +454,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             return None
 
     @staticmethod
-    def sizes(workers=None, masters=None):
+    def sizes(workers: int | None = None, masters: int | None = None
+              ) -> tuple[int, int]:
         """Return numbers of nodes, (control plane, workers).
 
         :param workers: None: as many as in tempest.conf, like masters.
@@ -446,8 +464,10 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         return (options.master_count if masters is None else masters,
                 options.node_count if workers is None else workers)
 
-    def assert_nodes_now(self, cluster, workers=None, masters=None,
-                         state=None):
+    def assert_nodes_now(self, cluster: json_types.Object,
+                         workers: int | None = None,
+                         masters: int | None = None,
+                         state: access.Nodes | None = None) -> None:
         """Assert that these nodes are ready, without waiting for them.
 
         :param workers: see :meth:`sizes`, like masters.
@@ -463,11 +483,13 @@ class BaseMagnumCapiTest(test.BaseTestCase):
             f'It is {cluster["status"]} with {masters} control plane nodes '
             f'and {workers} workers, but there are: {state}')
 
-    def delete_cluster(self, cluster):
+    def delete_cluster(self, cluster: json_types.Object) -> None:
         """Delete a cluster and wait until Magnum no longer knows it."""
         factories.delete_cluster(self.magnum, self.waiter, cluster['uuid'])
 
-    def assert_usable(self, cluster, workers=None, masters=None):
+    def assert_usable(self, cluster: json_types.Object,
+                      workers: int | None = None, masters: int | None = None
+                      ) -> None:
         """Assert that the workload API shows these nodes, all ready.
 
         :param cluster: body of the cluster; api_address and coe_version
@@ -481,13 +503,15 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         access.wait_for_nodes(self.kubeconfig(cluster), masters, workers,
                               cluster['coe_version'])
 
-    def kubeconfig(self, cluster):
+    def kubeconfig(self, cluster: json_types.Object) -> str:
         """Write a kubeconfig for a cluster, for this test; return its path."""
-        return self.enterContext(
+        path: str = self.enterContext(
             access.kubeconfig_of(self.magnum.certificates, cluster))
+        return path
 
     @classmethod
-    def collect_evidence(cls, clusters, test, since=0, owner=None):
+    def collect_evidence(cls, clusters: list[str], test: str, since: float = 0,
+                         owner: Owner | None = None) -> dict[str, str]:
         """Collect all information about clusters, and write it to files.
 
         :param clusters: list of uuids.
@@ -500,14 +524,15 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         options = CONF.magnum_capi
         manager, magnum = owner or (cls.os_primary, cls.magnum)
         who = manager.credentials
-        found = details.collect(
+        collected = details.collect(
             details.Sources(
                 magnum, cls.management, log_files=options.log_files,
                 log_command=options.log_command,
                 users=(who.user_id, who.username),
                 workload_api=CONF.magnum_capi_feature_enabled.workload_api),
             clusters, EVIDENCE, since)
-        found = {name: details.shown(value) for name, value in found.items()}
+        found = {name: details.shown(value)
+                 for name, value in collected.items()}
         if options.artifact_dir:
             try:
                 for name, text in found.items():
@@ -518,7 +543,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
 
     @classmethod
     @contextlib.contextmanager
-    def explained(cls, clusters, owner=None):
+    def explained(cls, clusters: list[str], owner: Owner | None = None
+                  ) -> collections.abc.Iterator[None]:
         """Collect evidence if what the class shares fails.
 
         No test is running then to which details could be attached: they go to
@@ -535,7 +561,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                 LOG.error('%s:\n%s', name, text)
             raise
 
-    def _attach_evidence(self, exc_info):
+    def _attach_evidence(self, exc_info: _ExcInfo) -> None:
         # testtools also calls this for tests that skip themselves.
         if issubclass(exc_info[0], self.skipException):
             return
@@ -547,7 +573,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if CONF.magnum_capi.artifact_dir and 'artefacts' not in found:
             self._filed.update(self.getDetails().keys() - before)
 
-    def _prepare_details(self):
+    def _prepare_details(self) -> None:
         """Leave little to print of a failed test whose evidence is in files.
 
         It is still in the stream of results, from which reports are made.
@@ -567,11 +593,12 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         found['evidence'] = details.text('All of it is in ' + str(
             artefacts.folder_of(CONF.magnum_capi.artifact_dir, self.id())))
 
-    def _made(self, kind, uuid, name, who=None):
+    def _made(self, kind: str, uuid: str, name: str,
+              who: tempest_types.Credentials | None = None) -> None:
         self._own_watch.add(kind, uuid, name, who)
         self._watch.known.update(self._own_watch.made)
 
-    def _assert_nothing_left(self):
+    def _assert_nothing_left(self) -> None:
         try:
             self._own_watch.check(self.magnum.stacks)
         except watch.LeakFound as e:
@@ -581,10 +608,10 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         self.fail(text)
 
     @staticmethod
-    def _note_version(part, version):
+    def _note_version(part: str, version: str | None) -> None:
         if version:
             _NOTES.add_once(texts.VERSIONS, f'{part}: {version}')
 
-    def _attach_notes(self):
+    def _attach_notes(self) -> None:
         for name, text in _NOTES.take().items():
             self.addDetail(name, details.text(text))

@@ -7,9 +7,13 @@ Magnum and their objects in the management cluster change, and no others do.
 An upgrade of a cluster names all of its groups, but changes no size.
 """
 
+import collections.abc
 import dataclasses
 
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import autoscaler
+from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common import observations
 
@@ -39,26 +43,27 @@ class View:
     :param objects: objects of :data:`KINDS`, by (kind, name).
     """
 
-    cluster: dict
-    groups: dict
-    objects: dict
+    cluster: json_types.Object
+    groups: dict[str, json_types.Object]
+    objects: dict[tuple[str, str], json_types.Object]
 
     @property
-    def sizes(self):
+    def sizes(self) -> tuple[int, int]:
         """Numbers of control plane nodes and of workers."""
-        return tuple(sum(
+        masters, workers = (sum(
             group['node_count'] for group in self.groups.values()
-            if (group['role'] == 'master') is masters)
-            for masters in (True, False))
+            if (group['role'] == 'master') is control_plane)
+            for control_plane in (True, False))
+        return masters, workers
 
     @property
-    def is_autoscaled(self):
+    def is_autoscaled(self) -> bool:
         """Whether an autoscaler may change the number of workers."""
         value = (self.cluster.get('labels') or {}).get(
             'auto_scaling_enabled', '')
         return str(value).lower() in ('true', 't', '1', 'yes', 'y', 'on')
 
-    def names(self, named):
+    def names(self, named: collections.abc.Collection[str]) -> set[str]:
         """Names of node groups.
 
         :param named: names or uuids.
@@ -67,7 +72,8 @@ class View:
                 if uuid in named or group['name'] in named}
 
 
-def view(magnum, management, cluster_id):
+def view(magnum: factories.Magnum, management: capi.ManagementCluster | None,
+         cluster_id: str) -> View:
     """Read a cluster.
 
     :param magnum: factories.Magnum of a user who may see it.
@@ -83,7 +89,9 @@ def view(magnum, management, cluster_id):
                  for kind, obj in objects})
 
 
-def faults(before, after, named=(), upgraded=False, late_version=False):
+def faults(before: View, after: View | None,
+           named: collections.abc.Collection[str] = (), upgraded: bool = False,
+           late_version: bool = False) -> list[str]:
     """Return what has changed although no operation named it, a line each.
 
     :param before: View.
@@ -104,7 +112,8 @@ def faults(before, after, named=(), upgraded=False, late_version=False):
             *_objects(before, after, names, upgraded)]
 
 
-def _rows(before, after, names, upgraded):
+def _rows(before: View, after: View, names: set[str], upgraded: bool
+          ) -> collections.abc.Iterator[str]:
     for uuid, group in before.groups.items():
         if group['name'] in names:
             continue
@@ -121,7 +130,8 @@ def _rows(before, after, names, upgraded):
             yield f'node group {after.groups[uuid]["name"]} was created'
 
 
-def _objects(before, after, names, upgraded):
+def _objects(before: View, after: View, names: set[str], upgraded: bool
+             ) -> collections.abc.Iterator[str]:
     changed = []
     for (kind, name), obj in before.objects.items():
         later = after.objects.get((kind, name))
@@ -148,7 +158,7 @@ def _objects(before, after, names, upgraded):
             if later else 'is gone')
 
 
-def _wanted(obj, upgraded):
+def _wanted(obj: json_types.Object, upgraded: bool) -> json_types.Object:
     """The part of an object's spec that may not change."""
     spec = obj.get('spec') or {}
     if upgraded:
@@ -160,14 +170,17 @@ def _wanted(obj, upgraded):
     return spec
 
 
-def _is_of(obj, group):
+def _is_of(obj: json_types.Object, group: str) -> bool:
     """Whether an object shows that it is of a node group."""
     metadata = obj['metadata']
     return (metadata['name'].endswith(f'-{group}')
             or group in (metadata.get('labels') or {}).values())
 
 
-def _differences(what, before, after, fields):
+def _differences(what: str, before: json_types.Object,
+                 after: json_types.Object,
+                 fields: collections.abc.Iterable[str]
+                 ) -> collections.abc.Iterator[str]:
     for field in fields:
         if field in before and field in after and (
                 before[field] != after[field]):
@@ -175,7 +188,7 @@ def _differences(what, before, after, fields):
                    f'{after[field]!r}')
 
 
-def _paths(before, after):
+def _paths(before: json_types.Object, after: json_types.Object) -> str:
     """The paths at which two specs differ, one text."""
     return ', '.join(path.removeprefix('.')
                      for path in graph.differences(before, after))

@@ -15,6 +15,7 @@ the classes that are already running.
 
 from oslo_concurrency import lockutils
 from tempest import config
+from tempest import test
 
 CONF = config.CONF
 
@@ -22,10 +23,10 @@ CONF = config.CONF
 NAME = 'magnum-capi-turnstile'
 
 #: The lock with which this process keeps the turnstile closed, if it does.
-_closed = []
+_closed: list[lockutils.InterProcessLock] = []
 
 
-def enter(case):
+def enter(case: type[test.BaseTestCase]) -> None:
     """Wait for the turn of a class; for its setUpClass, before tempest's.
 
     Tempest then takes its lock and calls skip_checks, which must call
@@ -39,13 +40,13 @@ def enter(case):
         pass_through()
 
 
-def pass_through():
+def pass_through() -> None:
     """Wait while another process keeps the turnstile closed."""
     close()
     reopen()
 
 
-def close():
+def close() -> None:
     """Keep all others out, once no other process does."""
     reopen()
     lock = lockutils.external_lock(
@@ -54,7 +55,7 @@ def close():
     _closed.append(lock)
 
 
-def reopen():
+def reopen() -> None:
     """Let others in again, if this process keeps them out."""
     while _closed:
         _closed.pop().release()

@@ -9,10 +9,14 @@ from tempest.lib.common import rest_client
 from tempest.lib import exceptions as lib_exc
 import urllib3.exceptions
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import listing
+from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import tempest_types
 
 
-def octavia(manager, region):
+def octavia(manager: tempest_types.Manager, region: str
+            ) -> rest_client.RestClient:
     """Return a client for Octavia, for which Tempest has none.
 
     It is reached like Neutron: [network] endpoint_type.
@@ -25,13 +29,14 @@ def octavia(manager, region):
         **config.service_client_config())
 
 
-def getter(manager, magnum):
+def getter(manager: tempest_types.Manager, magnum: factories.Magnum
+           ) -> listing.Get:
     """Return a GET function for leaks.listing that uses Tempest's clients.
 
     :param manager: tempest client manager of a user.
     :param magnum: factories.Magnum of the same user.
     """
-    def client(service):
+    def client(service: str) -> tuple[rest_client.RestClient, str]:
         if service == 'container-infra':
             return magnum.clusters, ''
         if service == 'identity':
@@ -44,11 +49,12 @@ def getter(manager, magnum):
             return manager.volumes_client_latest, ''
         return octavia(manager, magnum.clusters.region), 'v2.0/'
 
-    def get(service, path):
+    def get(service: str, path: str) -> json_types.Object:
         asked, prefix = client(service)
         try:
             response, text = asked.get(prefix + path)
-            return json.loads(text)
+            answer: json_types.Object = json.loads(text)
+            return answer
         except lib_exc.RestClientException as e:
             raise listing.CloudReadFailed(
                 ' '.join(str(e).split()), where=f'{service}: {path}',

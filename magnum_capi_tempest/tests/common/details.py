@@ -8,6 +8,7 @@ A test that passes collects nothing. Every text passes through
 fixtures (:func:`prepare`).
 """
 
+import collections.abc
 import dataclasses
 import functools
 import json
@@ -16,11 +17,15 @@ import typing
 from testtools import content
 from testtools import content_type
 
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.evidence import gather
+from magnum_capi_tempest.evidence import helm
 from magnum_capi_tempest.evidence import logs
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.tests.common import access
+from magnum_capi_tempest.tests.common import factories
 
 #: Most characters of one detail. Its beginning is kept: a secret is only
 #: recognized by the text in front of it.
@@ -35,11 +40,13 @@ FILED = content_type.ContentType('application', 'x-text', {'charset': 'utf8'})
 #: (python-subunit 1.4, subunit/v2.py, _write_packet).
 PIECE = 1 << 20
 
+_Asked: typing.TypeAlias = dict[str, collections.abc.Callable[[], object]]
+
 #: Most clusters of one test to collect evidence for, the latest.
 CLUSTERS = 4
 
 
-def shown(value):
+def shown(value: object) -> str:
     """Return a str, or anything JSON can write, as text without secrets."""
     if not isinstance(value, str):
         value = json.dumps(value, indent=1, sort_keys=True, default=str)
@@ -49,12 +56,14 @@ def shown(value):
     return redact.redact(value)
 
 
-def text(value):
+def text(value: object) -> content.Content:
     """Return testtools content of a str, or of anything JSON can write."""
     return content.text_content(shown(value))
 
 
-def prepare(found, write=None, written=()):
+def prepare(found: dict[str, content.Content],
+            write: collections.abc.Callable[[str, str], object] | None = None,
+            written: collections.abc.Container[str] = ()) -> None:
     """Redact the details of a test, and split them into pieces.
 
     Those of Tempest's own fixtures contain all requests, with the passwords of
@@ -78,7 +87,7 @@ def prepare(found, write=None, written=()):
         found[name] = content.Content(kind, pieces)
 
 
-def _pieces(whole):
+def _pieces(whole: content.Content) -> collections.abc.Iterator[bytes]:
     data = b''.join(whole.iter_bytes())
     if whole.content_type.type == 'text':
         data = redact.redact(data.decode('utf-8', 'replace')).encode()
@@ -98,15 +107,16 @@ class Sources:
     :param users: ids and names of the test's users, to search the logs for.
     """
 
-    magnum: typing.Any
-    management: typing.Any = None
+    magnum: factories.Magnum
+    management: capi.ManagementCluster | None = None
     workload_api: bool = False
     log_files: tuple[str, ...] = ()
     log_command: str = ''
     users: tuple[str, ...] = ()
 
 
-def collect(sources, cluster_ids, seconds, since=0):
+def collect(sources: Sources, cluster_ids: list[str], seconds: float,
+            since: float = 0) -> dict[str, object]:
     """Collect all information about some clusters.
 
     There are two rounds of half the time each: what Magnum says about the
@@ -120,14 +130,14 @@ def collect(sources, cluster_ids, seconds, since=0):
     """
     magnum = sources.magnum
     chosen = cluster_ids[-CLUSTERS:]
-    found = gather.run_in_parallel(
-        {f'cluster of {uuid}':
-         lambda uuid=uuid: dict(magnum.clusters.show_cluster(uuid))
-         for uuid in chosen}, seconds / 2)
+    found: dict[str, object] = dict(gather.run_in_parallel(
+        {f'cluster of {uuid}': functools.partial(_cluster, magnum, uuid)
+         for uuid in chosen}, seconds / 2))
     if len(chosen) < len(cluster_ids):
         found['clusters not asked for'] = '\n'.join(
             cluster_ids[:-CLUSTERS])
-    asked, names = {}, []
+    asked: _Asked = {}
+    names: list[str] = []
     for uuid in chosen:
         cluster = found[f'cluster of {uuid}']
         if not isinstance(cluster, dict):
@@ -135,7 +145,7 @@ def collect(sources, cluster_ids, seconds, since=0):
         # A cluster that is gone from Magnum may still be in Cluster API.
         stack_id = (cluster.get('stack_id') or cluster.get('cluster_id')
                     or magnum.stacks.get(uuid))
-        names += [uuid, stack_id]
+        names += filter(None, (uuid, stack_id))
         asked.update((f'{name} of {uuid}', function) for name, function in
                      _of_cluster(sources, uuid, cluster, stack_id).items())
     requests = magnum.journal.select(chosen, since)
@@ -145,10 +155,15 @@ def collect(sources, cluster_ids, seconds, since=0):
     return found | gather.run_in_parallel(asked, seconds / 2)
 
 
-def _of_cluster(sources, uuid, cluster, stack_id):
+def _cluster(magnum: factories.Magnum, uuid: str) -> json_types.Object:
+    return dict(magnum.clusters.show_cluster(uuid))
+
+
+def _of_cluster(sources: Sources, uuid: str, cluster: json_types.Object,
+                stack_id: str | None) -> _Asked:
     groups = sources.magnum.nodegroups
     management = sources.management
-    asked = {}
+    asked: _Asked = {}
     if cluster:
         asked['node groups'] = lambda: [
             dict(groups.show_nodegroup(uuid, group['uuid']))
@@ -165,8 +180,8 @@ def _of_cluster(sources, uuid, cluster, stack_id):
     return asked
 
 
-def _of_logs(sources, words, seconds):
-    asked = {}
+def _of_logs(sources: Sources, words: list[str], seconds: float) -> _Asked:
+    asked: _Asked = {}
     if sources.log_files:
         asked['Magnum logs'] = lambda: logs.from_files(
             sources.log_files, words)
@@ -177,17 +192,17 @@ def _of_logs(sources, words, seconds):
     return asked
 
 
-def _lines(values, nothing):
+def _lines(values: collections.abc.Iterable[object], nothing: str) -> str:
     return '\n'.join(map(str, values)) or nothing
 
 
-def _releases(history):
+def _releases(history: dict[str, list[helm.Revision]]) -> str:
     return '\n'.join(
         line for name, revisions in sorted(history.items())
         for line in (f'{name}:', *(f'  {r}' for r in revisions))) or 'none'
 
 
-def _workload(magnum, cluster):
+def _workload(magnum: factories.Magnum, cluster: json_types.Object) -> str:
     with access.kubeconfig_of(magnum.certificates, cluster) as path:
         found = gather.run_in_parallel({
             'nodes': lambda: str(access.observe(path)),

@@ -4,10 +4,12 @@
 """
 
 import base64
+import collections.abc
 import glob
 import os
 import re
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 #: A private key as PEM; its middle part is unique.
@@ -23,7 +25,8 @@ _FIELD = re.compile(
 _LEAST, _MOST = 16, 60
 
 
-def secrets(objects) -> dict[str, str]:
+def secrets(objects: collections.abc.Iterable[json_types.Object]
+            ) -> dict[str, str]:
     """The secrets in Secrets of Kubernetes.
 
     :param objects: their bodies.
@@ -42,7 +45,8 @@ def secrets(objects) -> dict[str, str]:
     return found
 
 
-def find_secrets(text, secrets_) -> list[str]:
+def find_secrets(text: str, secrets_: collections.abc.Mapping[str, str]
+                 ) -> list[str]:
     """Return the places of the secrets that a text contains, sorted.
 
     :param secrets_: see :func:`secrets`. One that is base64-encoded once more
@@ -53,7 +57,7 @@ def find_secrets(text, secrets_) -> list[str]:
         if secret in text or any(word in text for word in _encoded(secret))})
 
 
-def _encoded(secret):
+def _encoded(secret: str) -> collections.abc.Iterator[str]:
     """Middle parts of the three forms that base64 gives a text in another."""
     for shift in range(3):
         code = base64.b64encode(b'\0' * shift + secret.encode()).decode()
@@ -67,13 +71,13 @@ class Logs:
     :param patterns: of their paths.
     """
 
-    def __init__(self, patterns):
+    def __init__(self, patterns: collections.abc.Sequence[str]) -> None:
         self._patterns = patterns
         # A log that is full gets another name, and a new file its own.
         self._sizes = {_identity(found): found.st_size
                        for found in map(os.stat, self._paths())}
 
-    def _paths(self):
+    def _paths(self) -> list[str]:
         return sorted({path for pattern in self._patterns
                        for path in glob.glob(pattern)})
 
@@ -90,5 +94,5 @@ class Logs:
         return found
 
 
-def _identity(stat):
+def _identity(stat: os.stat_result) -> tuple[int, int]:
     return stat.st_dev, stat.st_ino

@@ -6,17 +6,27 @@ The driver that Magnum names in its template says nothing about that: a Magnum
 that asks another driver names the right one, too.
 """
 
+import collections.abc
 import contextlib
+import typing
 
 from magnum_capi import driver_info
 from magnum_capi import errors
 from magnum_capi_tempest import descriptions
 from magnum_capi_tempest.evidence import marks
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.kubeclient import changes as changes_
 from magnum_capi_tempest import option_files
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import observations
 
 
-def of(fixture, drivers):
+#: Objects of the management cluster: their kinds and bodies.
+_Objects: typing.TypeAlias = list[tuple[str, json_types.Object]]
+
+
+def of(fixture: option_files.DiscoveryFixture,
+       drivers: collections.abc.Iterable[str]) -> dict[str, marks.Mark]:
     """Return the marks of drivers, {name: marks.Mark}.
 
     :param fixture: option_files.DiscoveryFixture.
@@ -26,7 +36,8 @@ def of(fixture, drivers):
     return {name: known.get(name) or _declared(name) for name in drivers}
 
 
-def configured(fixture: option_files.DiscoveryFixture):
+def configured(fixture: option_files.DiscoveryFixture
+               ) -> dict[str, marks.Mark]:
     """Return the marks in a discovery fixture, {name: marks.Mark}.
 
     :raises UsageError: one is not valid.
@@ -34,7 +45,7 @@ def configured(fixture: option_files.DiscoveryFixture):
     return {name: _mark(name, mark) for name, mark in fixture.marks.items()}
 
 
-def _declared(name):
+def _declared(name: str) -> marks.Mark:
     found = driver_info.of(name) or descriptions.of_driver(name)
     if not found or not found.mark:
         raise errors.UsageError(
@@ -44,7 +55,7 @@ def _declared(name):
     return _mark(name, found.mark)
 
 
-def _mark(name, document):
+def _mark(name: str, document: json_types.Object) -> marks.Mark:
     wrong = driver_info.mark_problems(document)
     if wrong:
         raise errors.UsageError(f'The mark of {name} is not valid',
@@ -60,7 +71,9 @@ class Marks:
     :raises AssertionError: nothing shows which clusters a driver serves.
     """
 
-    def __init__(self, test, fixture, drivers):
+    def __init__(self, test: base.BaseMagnumCapiTest,
+                 fixture: option_files.DiscoveryFixture,
+                 drivers: collections.abc.Iterable[str]) -> None:
         self._test = test
         self._marks = of(fixture, drivers)
         for mark in self._marks.values():
@@ -71,7 +84,8 @@ class Marks:
                     + ('no objects' if test.management
                        else 'management_kubeconfig is not set'))
 
-    def assert_told_apart(self, clusters):
+    def assert_told_apart(self, clusters: dict[str, json_types.Object]
+                          ) -> None:
         """Assert that clusters have different marks.
 
         :param clusters: {name of a driver: cluster that it must have made}.
@@ -89,7 +103,8 @@ class Marks:
                 + ('' if self._test.management
                    else '; management_kubeconfig is not set'))
 
-    def assert_served_by(self, driver, cluster):
+    def assert_served_by(self, driver: str, cluster: json_types.Object
+                         ) -> None:
         """Assert that a cluster has the mark of a driver."""
         stack_id, objects = self._observe(cluster)
         lacks = self._marks[driver].lacks(stack_id, objects)
@@ -99,7 +114,8 @@ class Marks:
                 f'{cluster["uuid"]}: {"; ".join(lacks)}')
 
     @contextlib.contextmanager
-    def served_by(self, driver, cluster):
+    def served_by(self, driver: str, cluster: json_types.Object
+                  ) -> collections.abc.Iterator[None]:
         """Assert that a driver serves an operation on its cluster."""
         try:
             yield
@@ -110,7 +126,8 @@ class Marks:
         self.assert_served_by(driver, cluster)
 
     @contextlib.contextmanager
-    def deleted_by(self, driver, cluster):
+    def deleted_by(self, driver: str, cluster: json_types.Object
+                   ) -> collections.abc.Iterator[None]:
         """Assert that a driver serves the deletion of its cluster."""
         if not self._test.management:
             self._test.not_checked('which driver serves a deletion',
@@ -128,7 +145,8 @@ class Marks:
         if failure:
             raise failure
 
-    def _assert_deleted_by(self, driver, cluster, changes):
+    def _assert_deleted_by(self, driver: str, cluster: json_types.Object,
+                           changes: changes_.Recording) -> None:
         changes.check()
         stack_id = observations.stack_id(cluster)
         lacks = self._marks[driver].lacks_deletion(stack_id, changes.found)
@@ -137,12 +155,13 @@ class Marks:
                 f'Another driver than {driver} has deleted cluster '
                 f'{cluster["uuid"]}: {"; ".join(lacks)}')
 
-    def _marked(self, cluster):
+    def _marked(self, cluster: json_types.Object) -> set[str]:
         stack_id, objects = self._observe(cluster)
         return {name for name, mark in self._marks.items()
                 if not mark.lacks(stack_id, objects)}
 
-    def _observe(self, cluster):
+    def _observe(self, cluster: json_types.Object
+                 ) -> tuple[str, _Objects | None]:
         objects = None
         if self._test.management:
             objects = self._test.management.bodies({

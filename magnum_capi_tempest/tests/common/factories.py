@@ -6,6 +6,9 @@
 of a class.
 """
 
+import collections.abc
+import typing
+
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives import serialization
 from oslo_log import log
@@ -14,11 +17,16 @@ from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import redact
+from magnum_capi_tempest import services
 from magnum_capi_tempest.services import journal
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import tempest_types
+from magnum_capi_tempest.tests.common import waiters
 
 LOG = log.getLogger(__name__)
 
@@ -38,30 +46,35 @@ class Magnum:
         (tempest/lib/services/clients.py, partial_class).
     """
 
-    def __init__(self, manager, microversion):
+    def __init__(self, manager: tempest_types.Manager, microversion: str | None
+                 ) -> None:
         #: Records the requests of these clients.
         self.journal = journal.Journal()
         #: stack_id by cluster UUID: Magnum shows it only while clusters exist.
-        self.stacks = {}
+        self.stacks: dict[str, str] = {}
         factory = manager.magnum_capi_v1
-        self.certificates = factory.CertificatesClient(
+        self.certificates: services.CertificatesClient = (
+            factory.CertificatesClient(microversion=microversion))
+        self.clusters: services.ClustersClient = factory.ClustersClient(
             microversion=microversion)
-        self.clusters = factory.ClustersClient(microversion=microversion)
-        self.mservices = factory.MservicesClient(microversion=microversion)
-        self.nodegroups = factory.NodegroupsClient(microversion=microversion)
-        self.templates = factory.ClusterTemplatesClient(
+        self.mservices: services.MservicesClient = factory.MservicesClient(
             microversion=microversion)
+        self.nodegroups: services.NodegroupsClient = factory.NodegroupsClient(
+            microversion=microversion)
+        self.templates: services.ClusterTemplatesClient = (
+            factory.ClusterTemplatesClient(microversion=microversion))
         for client in vars(self).values():
             if hasattr(client, 'journal'):
                 client.journal = self.journal
 
 
-def name(conf, kind):
+def name(conf: tempest_types.Conf, kind: str) -> str:
     """Return a new name that can be traced to this run."""
-    return data_utils.rand_name(kind, prefix=conf.resource_name_prefix)
+    return str(data_utils.rand_name(kind, prefix=conf.resource_name_prefix))
 
 
-def template_body(conf, **changes):
+def template_body(conf: tempest_types.Conf, **changes: typing.Any
+                  ) -> json_types.Object:
     """Return the body of a request for a cluster template for this cloud.
 
     :param conf: tempest's configuration.
@@ -90,7 +103,7 @@ def template_body(conf, **changes):
     return {key: value for key, value in body.items() if value is not None}
 
 
-def upgrade_changes(conf) -> dict:
+def upgrade_changes(conf: tempest_types.Conf) -> json_types.Object:
     """Return how a template to upgrade to differs from the others.
 
     :returns: changes for :func:`template_body`.
@@ -100,7 +113,8 @@ def upgrade_changes(conf) -> dict:
             'labels': {**options.labels, **options.upgrade_labels}}
 
 
-def upgrade_version(image: dict, labels: dict) -> str | None:
+def upgrade_version(image: collections.abc.Mapping[str, str],
+                    labels: collections.abc.Mapping[str, str]) -> str | None:
     """Return the Kubernetes version that an upgrade leads to.
 
     Drivers take it from the label kube_tag or from the image. A template only
@@ -114,7 +128,8 @@ def upgrade_version(image: dict, labels: dict) -> str | None:
     return version and f'v{version.removeprefix("v")}'
 
 
-def cluster_body(conf, template, **changes):
+def cluster_body(conf: tempest_types.Conf, template: json_types.Object,
+                 **changes: typing.Any) -> json_types.Object:
     """Return the body of a request for a cluster of the usual size.
 
     :param conf: tempest's configuration.
@@ -130,7 +145,9 @@ def cluster_body(conf, template, **changes):
     }
 
 
-def create_template(conf, magnum, cleanup, body):
+def create_template(conf: tempest_types.Conf, magnum: Magnum,
+                    cleanup: tempest_types.Cleanup, body: json_types.Object
+                    ) -> json_types.Object:
     """Create a cluster template and return it, a dict.
 
     Where Magnum does not store the driver of a request, an update sets it
@@ -140,7 +157,8 @@ def create_template(conf, magnum, cleanup, body):
     if promises.missing(KEEPS_DRIVER, conf.magnum_capi.not_promised):
         driver = body.get('driver')
         body = {key: body[key] for key in body if key != 'driver'}
-    template = magnum.templates.create_cluster_template(**body)
+    template: json_types.Object = (
+        magnum.templates.create_cluster_template(**body))
     cleanup(test_utils.call_and_ignore_notfound_exc,
             magnum.templates.delete_cluster_template, template['uuid'])
     if driver and template['driver'] != driver:
@@ -152,7 +170,9 @@ def create_template(conf, magnum, cleanup, body):
     return template
 
 
-def create_keypair(manager, cleanup, conf, test):
+def create_keypair(manager: tempest_types.Manager,
+                   cleanup: tempest_types.Cleanup, conf: tempest_types.Conf,
+                   test: str) -> str:
     """Upload a public key whose private key nobody has; return its name.
 
     :param test: id of the test or class, for the record of what it created.
@@ -172,20 +192,23 @@ def create_keypair(manager, cleanup, conf, test):
     return keypair
 
 
-def request_cluster(magnum, waiter, cleanup, body, record):
+def request_cluster(magnum: Magnum, waiter: waiters.ClusterWaiter,
+                    cleanup: tempest_types.Cleanup, body: json_types.Object,
+                    record: collections.abc.Callable[[str], object]) -> str:
     """Request a cluster and return its uuid; it is not complete yet.
 
     :param record: function that records the uuid, as soon as Magnum has
         accepted the request.
     """
-    uuid = magnum.clusters.create_cluster(**body)['uuid']
+    uuid: str = magnum.clusters.create_cluster(**body)['uuid']
     cleanup(delete_cluster, magnum, waiter, uuid)
     record(uuid)
     waiter.until_known(uuid)
     return uuid
 
 
-def delete_cluster(magnum, waiter, uuid):
+def delete_cluster(magnum: Magnum, waiter: waiters.ClusterWaiter, uuid: str
+                   ) -> None:
     """Delete a cluster in any state, and wait until it is gone.
 
     One that Magnum has accepted but never shown may still be stored: it is
@@ -205,7 +228,8 @@ def delete_cluster(magnum, waiter, uuid):
     waiter.until_deleted(uuid, before)
 
 
-def _before(waiter, uuid):
+def _before(waiter: waiters.ClusterWaiter, uuid: str
+            ) -> observations.Observation | None:
     try:
         return waiter.before(uuid)
     except (errors.WaitFailed, lib_exc.TempestException) as e:

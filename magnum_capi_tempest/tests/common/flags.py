@@ -6,8 +6,10 @@ They mark what they decorate, as ``promise`` and ``needs`` (like the attribute
 of a class).
 """
 
+import collections.abc
 import dataclasses
 import inspect
+import typing
 
 from tempest import config
 from tempest.lib import decorators
@@ -17,6 +19,9 @@ from magnum_capi_tempest import option_files
 from magnum_capi_tempest import promises
 
 CONF = config.CONF
+
+#: A test, or a class of tests.
+Marked = typing.TypeVar('Marked', bound=collections.abc.Callable[..., object])
 
 #: The promise that tests need which resize a cluster on their way.
 RESIZE = 'lifecycle.resize.workers'
@@ -37,7 +42,7 @@ _FIXTURE = frozenset(field.name for field in dataclasses.fields(
     option_files.DiscoveryFixture))
 
 
-def promise(name):
+def promise(name: str) -> collections.abc.Callable[[Marked], Marked]:
     """Return a decorator: the test, or each of a class, judges a promise.
 
     The promise of a test takes precedence over that of its class. The test is
@@ -50,8 +55,8 @@ def promise(name):
     if promises.get(name).id != name:
         raise LookupError(f'{name} is an alias')
 
-    def decorate(found):
-        found.promise = name
+    def decorate(found: Marked) -> Marked:
+        setattr(found, 'promise', name)
         for test in (
                 [test for test in tests_of(found)
                  if not hasattr(test, 'promise')]
@@ -61,13 +66,13 @@ def promise(name):
     return decorate
 
 
-def tests_of(case):
+def tests_of(case: type) -> list[collections.abc.Callable[..., object]]:
     """Return the tests that a class itself defines, its functions."""
     return [test for name, test in vars(case).items()
             if name.startswith('test_')]
 
 
-def needs(*names):
+def needs(*names: str) -> collections.abc.Callable[[Marked], Marked]:
     """Return a decorator: the test needs this, and is skipped without it.
 
     :param names: ids of promises in one of the registries; options of
@@ -80,13 +85,13 @@ def needs(*names):
         if _is_promise(name):
             promises.missing(name, ())
 
-    def decorate(found):
-        found.needs = (*getattr(found, 'needs', ()), *names)
+    def decorate(found: Marked) -> Marked:
+        setattr(found, 'needs', (*getattr(found, 'needs', ()), *names))
         return found
     return decorate
 
 
-def not_promised(name):
+def not_promised(name: str) -> str:
     """Return why a promise is not tested here; empty if it is.
 
     :param name: id in the registry.
@@ -95,12 +100,12 @@ def not_promised(name):
     return missing and f'{missing} is in [magnum_capi] not_promised'
 
 
-def can_resize():
+def can_resize() -> bool:
     """Return whether tests may resize a cluster on their way."""
     return not not_promised(RESIZE)
 
 
-def judged_by(case, name):
+def judged_by(case: type, name: str) -> str:
     """Return the id of the promise that a test judges; empty if none.
 
     :param case: class of the test.
@@ -110,7 +115,7 @@ def judged_by(case, name):
         case, 'promise', '')
 
 
-def needed(case, name=''):
+def needed(case: type, name: str = '') -> tuple[str, ...]:
     """Return what a class needs, or a test of it: names for :func:`needs`.
 
     :param name: of the method of a test.
@@ -123,17 +128,17 @@ def needed(case, name=''):
         for name in vars(base).get('needs', ())))
 
 
-def features(case, name):
+def features(case: type, name: str) -> set[str]:
     """Return the flags that a test needs, names of options."""
     return {*needed(case), *needed(case, name)} & _FEATURES
 
 
-def refusal(case, name):
+def refusal(case: type, name: str) -> str:
     """Return why a test is skipped for what it judges or needs; or ''."""
     return lacking(needed(case)) or lacking(needed(case, name))
 
 
-def lacking(names):
+def lacking(names: collections.abc.Sequence[str]) -> str:
     """Return why a test is skipped that needs all of these; or ''."""
     options = [name for name in names if _is_option(name) and not value(name)]
     if options:
@@ -150,7 +155,7 @@ def lacking(names):
         not_promised, filter(_is_promise, names))), '')
 
 
-def fixture():
+def fixture() -> option_files.DiscoveryFixture:
     """Return the option_files.DiscoveryFixture of tempest.conf.
 
     :raises UsageError: the file cannot be read.
@@ -158,7 +163,7 @@ def fixture():
     return option_files.discovery_fixture(CONF.magnum_capi.discovery_fixture)
 
 
-def value(option):
+def value(option: str) -> typing.Any:
     """Return what tempest.conf sets for a test; empty: nothing.
 
     :param option: of [magnum_capi]; or "fault_flavors." and a key; or a field
@@ -171,13 +176,13 @@ def value(option):
     return found.get(key) if key else found
 
 
-def _is_option(name):
+def _is_option(name: str) -> bool:
     return name in _FIXTURE or name.partition('.')[0] in _OPTIONS
 
 
-def _is_promise(name):
+def _is_promise(name: str) -> bool:
     return not (name in _FEATURES or name in _OTHERS or _is_option(name))
 
 
-def _path(option):
+def _path(option: str) -> str:
     return f'discovery_fixture.{option}' if option in _FIXTURE else option

@@ -6,13 +6,16 @@ They have the properties of the configured image besides its operating system
 (``kube_version`` for magnum-capi-helm), because drivers may require them.
 """
 
+import collections.abc
 import io
 import re
 
 from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import tempest_types
 
 #: Properties that Glance itself sets (glance/api/v2/images.py,
 #: get_base_properties, and what stores and imports add); they cannot be given
@@ -24,7 +27,8 @@ _GLANCE = re.compile(
     'updated_at|validation_data|virtual_size|visibility)$')
 
 
-def matching(client, wanted) -> list[dict]:
+def matching(client: tempest_types.Client, wanted: str
+             ) -> list[json_types.Object]:
     """Return the images with a name or id, found the way Magnum does.
 
     :param client: tempest's ImagesClient of Glance's API version 2.
@@ -32,10 +36,12 @@ def matching(client, wanted) -> list[dict]:
     try:
         return [client.show_image(wanted)]
     except lib_exc.NotFound:
-        return client.list_images(params={'name': wanted})['images']
+        found: list[json_types.Object] = client.list_images(
+            params={'name': wanted})['images']
+        return found
 
 
-def find(client, wanted):
+def find(client: tempest_types.Client, wanted: str) -> json_types.Object:
     """Return the image with a name or id, see :func:`matching`.
 
     :raises NotFound: no image or several have this name.
@@ -46,19 +52,22 @@ def find(client, wanted):
     return found[0]
 
 
-def properties(image):
+def properties(image: json_types.Object) -> dict[str, str]:
     """Return the properties that users set on an image, a dict of strings."""
     return {key: value for key, value in image.items()
             if isinstance(value, str) and not _GLANCE.match(key)}
 
 
-def create(client, cleanup, conf, wanted, data=None):
+def create(client: tempest_types.Client, cleanup: tempest_types.Cleanup,
+           conf: tempest_types.Conf,
+           wanted: collections.abc.Mapping[str, str | None],
+           data: bytes | None = None) -> json_types.Object:
     """Create a private image and return it.
 
     :param wanted: dict of properties; None omits one.
     :param data: bytes; without them the image is not active.
     """
-    image = client.create_image(
+    image: json_types.Object = client.create_image(
         name=factories.name(conf, 'image'), container_format='bare',
         disk_format='raw', visibility='private',
         **{key: value for key, value in wanted.items() if value is not None})

@@ -6,33 +6,47 @@ This is a program of its own, because a process reads one tempest.conf, when
 the first test is imported.
 """
 
+import collections.abc
 import importlib
 import inspect
 import json
 import pkgutil
+import types
+import typing
 import unittest
 
 from magnum_capi_tempest import tests
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 
 
-def listed():
-    """Yield a dict for each test: the fields of suite.Test."""
+class Listed(typing.TypedDict):
+    """What is printed of a test: the fields of suite.Test."""
+
+    id: str
+    promise: str
+    required: list[str]
+    skipped: str
+
+
+def listed() -> collections.abc.Iterator[Listed]:
+    """Yield what to print of each test."""
     for found in pkgutil.walk_packages(tests.__path__, f'{tests.__name__}.'):
         if found.name.rpartition('.')[2].startswith('test_'):
             for case in _cases(importlib.import_module(found.name)):
                 yield from _of_class(case)
 
 
-def _cases(module):
+def _cases(module: types.ModuleType) -> list[type[base.BaseMagnumCapiTest]]:
     return [found for found in vars(module).values()
             if inspect.isclass(found) and found.__module__ == module.__name__
-            and issubclass(found, unittest.TestCase)]
+            and issubclass(found, base.BaseMagnumCapiTest)]
 
 
-def _of_class(case):
+def _of_class(case: type[base.BaseMagnumCapiTest]
+              ) -> collections.abc.Iterator[Listed]:
     names = unittest.TestLoader().getTestCaseNames(case)
-    refusal = names and _refusal(case)
+    refusal = _refusal(case) if names else ''
     for name in names:
         place = f'{case.__module__}.{case.__name__}.{name}'
         yield {
@@ -42,7 +56,7 @@ def _of_class(case):
             'skipped': flags.refusal(case, name) or refusal}
 
 
-def _refusal(case):
+def _refusal(case: type[base.BaseMagnumCapiTest]) -> str:
     """Why tempest.conf skips a class; empty if it does not."""
     try:
         case.skip_checks()

@@ -8,6 +8,7 @@ from oslo_log import log
 from tempest.lib.common import api_version_utils
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest import services
 from magnum_capi_tempest.services import base_client
 
 LOG = log.getLogger(__name__)
@@ -20,10 +21,10 @@ CREDENTIALS = '1.12'
 NODE_LABELS = '1.14'
 
 #: Highest microversion by endpoint, queried once in a process.
-_HIGHEST = {}
+_HIGHEST: dict[str, str | None] = {}
 
 
-def highest(templates) -> str | None:
+def highest(templates: services.ClusterTemplatesClient) -> str | None:
     """Ask a Magnum for its highest microversion; None if it names none.
 
     :param templates: client of cluster templates.
@@ -35,7 +36,7 @@ def highest(templates) -> str | None:
     return found and found.group()
 
 
-def allowed(templates) -> str:
+def allowed(templates: services.ClusterTemplatesClient) -> str:
     """Return the highest microversion that tests may use.
 
     If Magnum cannot be asked, nothing is taken as missing: its tests are
@@ -44,7 +45,7 @@ def allowed(templates) -> str:
     return of(templates) or api_version_utils.LATEST_MICROVERSION
 
 
-def of(templates) -> str | None:
+def of(templates: services.ClusterTemplatesClient) -> str | None:
     """Return the highest microversion of a Magnum; None if unknown."""
     try:
         url = templates.base_url

@@ -2,25 +2,31 @@
 
 """Networks of a cloud, and their form in Cluster API Provider OpenStack."""
 
+import collections.abc
+import typing
+
 from tempest import config
 from tempest.lib.common.utils import test_utils
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import factories
+from magnum_capi_tempest.tests.common import tempest_types
 
 CONF = config.CONF
 
 
-def external(manager):
+def external(manager: tempest_types.Manager) -> json_types.Object:
     """Return the external network of tempest.conf, a dict.
 
     :param manager: tempest client manager of a user.
     :raises EnvironmentProblem: there is none, or more than one.
     """
     name = CONF.magnum_capi.external_network
-    found = [network for network in manager.networks_client.list_networks(
+    networks: list[json_types.Object] = manager.networks_client.list_networks(
         **{'router:external': True})['networks']
-        if name in (network['id'], network['name'])]
+    found = [network for network in networks
+             if name in (network['id'], network['name'])]
     if len(found) != 1:
         raise errors.EnvironmentProblem(
             f'There are {len(found)} external networks of this name or id',
@@ -37,25 +43,28 @@ class Networks:
         or of a class.
     """
 
-    def __init__(self, manager, cleanup):
+    def __init__(self, manager: tempest_types.Manager,
+                 cleanup: tempest_types.Cleanup) -> None:
         self._manager = manager
         self._cleanup = cleanup
 
-    def _remove(self, function, *args, **kwargs):
+    def _remove(self, function: collections.abc.Callable[..., object],
+                *args: typing.Any, **kwargs: typing.Any) -> None:
         self._cleanup(test_utils.call_and_ignore_notfound_exc, function,
                       *args, **kwargs)
 
-    def create(self, name=None):
+    def create(self, name: str | None = None) -> json_types.Object:
         client = self._manager.networks_client
-        network = client.create_network(
+        network: json_types.Object = client.create_network(
             name=name or factories.name(CONF, 'network'))['network']
         self._remove(client.delete_network, network['id'])
         return network
 
-    def create_subnet(self, network, cidr):
+    def create_subnet(self, network: json_types.Object, cidr: str
+                      ) -> json_types.Object:
         client = self._manager.subnets_client
         nameserver = CONF.magnum_capi.dns_nameserver
-        subnet = client.create_subnet(
+        subnet: json_types.Object = client.create_subnet(
             name=factories.name(CONF, 'subnet'), network_id=network['id'],
             ip_version=4, cidr=cidr,
             **({'dns_nameservers': [nameserver]} if nameserver else {})
@@ -63,7 +72,7 @@ class Networks:
         self._remove(client.delete_subnet, subnet['id'])
         return subnet
 
-    def connect(self, subnet):
+    def connect(self, subnet: json_types.Object) -> None:
         """Connect a subnet to the external network with a router.
 
         Floating IPs of its servers and load balancers need one. Clouds without
@@ -83,7 +92,8 @@ class Networks:
                      subnet_id=subnet['id'])
 
 
-def refers_to(parameter, thing):
+def refers_to(parameter: json_types.Object | None,
+              thing: json_types.Object | None) -> bool:
     """Return whether a parameter of the provider refers to a network.
 
     It is an id or a filter (NetworkParam and SubnetParam,
@@ -94,7 +104,9 @@ def refers_to(parameter, thing):
     :param parameter: dict or None.
     :param thing: network or subnet, a dict of Neutron.
     """
+    if not thing:
+        return False
     parameter = parameter or {}
     flat = {**parameter, **(parameter.get('filter') or {})}
     by = 'id' if flat.get('id') else 'name'
-    return bool(thing) and flat.get(by) == thing[by]
+    return bool(flat.get(by) == thing[by])

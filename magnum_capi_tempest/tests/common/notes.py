@@ -9,12 +9,21 @@ cleaned up is reported by the next test of the process.
 import collections
 import json
 import time
+import typing
 
 from oslo_log import log
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import texts
 
 LOG = log.getLogger(__name__)
+
+
+class Clock(typing.Protocol):
+    """What :class:`Notes` needs of :mod:`time`."""
+
+    def time(self) -> float:
+        ...
 
 
 class Notes:
@@ -23,23 +32,23 @@ class Notes:
     :param clock: for tests.
     """
 
-    def __init__(self, clock=time):
+    def __init__(self, clock: Clock = time) -> None:
         self._clock = clock
-        self._lines = collections.defaultdict(list)
-        self._reported = set()
-        self._statuses = {}
+        self._lines: dict[str, list[str]] = collections.defaultdict(list)
+        self._reported: set[tuple[str, str]] = set()
+        self._statuses: dict[str, str] = {}
 
-    def add(self, name, line):
+    def add(self, name: str, line: str) -> None:
         """Record a line of a detail, see :mod:`magnum_capi_tempest.texts`."""
         self._lines[name].append(line)
 
-    def add_once(self, name, line):
+    def add_once(self, name: str, line: str) -> None:
         """Record a line unless this process has already reported it."""
         if (name, line) not in self._reported:
             self._reported.add((name, line))
             self.add(name, line)
 
-    def tolerate(self, by, what, error):
+    def tolerate(self, by: str, what: str, error: str) -> None:
         """Record an error of Magnum after which a wait goes on.
 
         :param by: the class that waits.
@@ -49,7 +58,7 @@ class Notes:
                  ' '.join(f'{by}, {what}: {error}'.split()))
         LOG.warning('Tolerated: %s', self._lines[texts.TOLERATED][-1])
 
-    def see(self, uuid, cluster):
+    def see(self, uuid: str, cluster: json_types.Object | None) -> None:
         """Record the status of a cluster if it is another than before.
 
         It costs no request: waits observe clusters anyway.
@@ -63,7 +72,7 @@ class Notes:
             self.add(texts.PHASES, json.dumps(
                 [round(self._clock.time(), 1), uuid, name, status]))
 
-    def take(self):
+    def take(self) -> dict[str, str]:
         """Return the texts that were recorded, by name, and forget them."""
         found = {name: '\n'.join(lines)
                  for name, lines in self._lines.items()}

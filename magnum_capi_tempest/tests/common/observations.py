@@ -37,7 +37,13 @@ polls clusters that are in progress. Where this is tolerated, such an update is
 over as well after :data:`ABANDONED` seconds.
 """
 
+import collections.abc
 import dataclasses
+import typing
+
+from magnum_capi import errors
+from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 
 #: Seconds. Magnum polls clusters in progress every 10 s
 #: (magnum/service/periodic.py, ``sync_cluster_status``).
@@ -57,36 +63,58 @@ class Observation:
     :param trouble: text of a temporary error that came instead.
     """
 
-    cluster: dict | None = None
-    nodegroup: dict | None = None
+    cluster: json_types.Object | None = None
+    nodegroup: json_types.Object | None = None
     trouble: str | None = None
 
     @property
-    def status(self):
+    def status(self) -> str | None:
         return (self.cluster or {}).get('status')
 
     @property
-    def status_reason(self):
+    def status_reason(self) -> str | None:
         return (self.cluster or {}).get('status_reason')
 
     @property
-    def reasons(self):
+    def reasons(self) -> str:
         """The reasons for status and health, one text."""
         health = (self.cluster or {}).get('health_status_reason') or {}
         return ' '.join(map(str, filter(
             None, (self.status_reason, *health.values()))))
 
     @property
-    def stack_id(self):
+    def stack_id(self) -> str | None:
         # Microversion 1.13 renamed the field.
         cluster = self.cluster or {}
         return cluster.get('stack_id') or cluster.get('cluster_id')
 
     @property
-    def group_status(self):
+    def group_status(self) -> str | None:
         return (self.nodegroup or {}).get('status')
 
-    def __str__(self):
+    @property
+    def body(self) -> json_types.Object:
+        """The body of a cluster that there must be.
+
+        :raises MagnumCapiError: there was none.
+        """
+        if self.cluster is None:
+            raise errors.MagnumCapiError(
+                'Magnum did not show the cluster', last_seen=self)
+        return self.cluster
+
+    @property
+    def group(self) -> json_types.Object:
+        """The body of a node group that there must be.
+
+        :raises MagnumCapiError: there was none.
+        """
+        if self.nodegroup is None:
+            raise errors.MagnumCapiError(
+                'Magnum did not show the node group', last_seen=self)
+        return self.nodegroup
+
+    def __str__(self) -> str:
         if self.trouble:
             return self.trouble
         if self.cluster is None:
@@ -104,25 +132,34 @@ class Observation:
         return text
 
 
-def stack_id(cluster):
+#: Observes a cluster once.
+Observe: typing.TypeAlias = collections.abc.Callable[[], Observation]
+
+#: Why what is waited for can no longer come, or None.
+Failure: typing.TypeAlias = collections.abc.Callable[
+    [Observation], str | None]
+
+
+def stack_id(cluster: json_types.Object) -> str:
     """Return the name of the Cluster API Cluster for a cluster's body.
 
     :param cluster: of a cluster that has got one.
     """
     # Microversion 1.13 renamed the field.
-    return cluster.get('stack_id') or cluster['cluster_id']
+    found: str = cluster.get('stack_id') or cluster['cluster_id']
+    return found
 
 
-def is_failed(status):
-    return bool(status) and status.endswith('_FAILED')
+def is_failed(status: str | None) -> bool:
+    return (status or '').endswith('_FAILED')
 
 
-def is_complete(status):
-    return bool(status) and status.endswith('_COMPLETE')
+def is_complete(status: str | None) -> bool:
+    return (status or '').endswith('_COMPLETE')
 
 
-def is_in_progress(status):
-    return bool(status) and status.endswith('_IN_PROGRESS')
+def is_in_progress(status: str | None) -> bool:
+    return (status or '').endswith('_IN_PROGRESS')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +190,7 @@ class Update:
     now: float = 0
     tolerant: bool = False
 
-    def after(self, state, now):
+    def after(self, state: Observation, now: float) -> 'Update':
         """Return the update's progress after one more observation.
 
         :param state: Observation.
@@ -173,7 +210,8 @@ class Update:
             matching_since=_since(self.matching_since, step._matches(), now),
             alone_since=_since(self.alone_since, step._is_alone(), now))
 
-    def poll(self, observe, clock):
+    def poll(self, observe: Observe, clock: waiting.Clock
+             ) -> collections.abc.Callable[[], 'Update']:
         """Return a function that observes, and returns the progress so far.
 
         :param observe: function that returns the next Observation.
@@ -181,19 +219,19 @@ class Update:
         """
         update = self
 
-        def follow():
+        def follow() -> 'Update':
             nonlocal update
             update = update.after(observe(), clock.monotonic())
             return update
 
         return follow
 
-    def is_abandoned(self):
+    def is_abandoned(self) -> bool:
         """Return whether the group will stay in progress for good."""
-        return self._is_alone() and (
+        return self._is_alone() and self.alone_since is not None and (
             self.now - self.alone_since >= ABANDONED)
 
-    def is_over(self):
+    def is_over(self) -> bool:
         """Return whether the update is complete."""
         if self.tolerant and self.is_abandoned():
             return True
@@ -201,10 +239,10 @@ class Update:
             return False
         if self.began:
             return True
-        return (self._touched()
+        return (self._touched() and self.matching_since is not None
                 and self.now - self.matching_since >= SETTLE)
 
-    def failure(self):
+    def failure(self) -> str | None:
         """Return why the update can no longer succeed, or None."""
         state = self.state
         if state.trouble:
@@ -219,40 +257,40 @@ class Update:
             return f'its node group is {state.group_status}'
         return None
 
-    def _matches(self):
+    def _matches(self) -> bool:
         return self._is_as_wanted() and is_complete(self.state.group_status)
 
-    def _is_alone(self):
+    def _is_alone(self) -> bool:
         return self._is_as_wanted() and is_in_progress(self.state.group_status)
 
-    def _is_as_wanted(self):
+    def _is_as_wanted(self) -> bool:
         state = self.state
         return (not state.trouble and is_complete(state.status)
                 and (state.nodegroup or {}).get('node_count')
                 == self.node_count)
 
-    def _touched(self):
-        return (self.state.cluster.get('updated_at')
+    def _touched(self) -> bool:
+        return ((self.state.cluster or {}).get('updated_at')
                 != (self.before.cluster or {}).get('updated_at'))
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f'{self.state}, wanted {self.node_count} nodes'
         if self._matches():
             text += ', but no sign that the update ever began'
         return text
 
 
-def _since(since, goes_on, now):
+def _since(since: float | None, goes_on: bool, now: float) -> float | None:
     if not goes_on:
         return None
     return now if since is None else since
 
 
-def _moved(before, after):
+def _moved(before: str | None, after: str | None) -> bool:
     return is_in_progress(after) or after != before
 
 
-def creation_failure():
+def creation_failure() -> Failure:
     """Return a function of Observations: why a creation cannot succeed.
 
     It remembers whether it has seen the cluster. Until then, a 404 means that
@@ -261,7 +299,7 @@ def creation_failure():
     """
     was_seen = False
 
-    def failure(state):
+    def failure(state: Observation) -> str | None:
         nonlocal was_seen
         was_seen = was_seen or state.cluster is not None
         if state.trouble:
@@ -276,7 +314,9 @@ def creation_failure():
     return failure
 
 
-def own_labels_fault(state, own, lost):
+def own_labels_fault(state: Observation,
+                     own: collections.abc.Mapping[str, str],
+                     lost: collections.abc.Collection[str]) -> str | None:
     """Return what is wrong with a cluster that has labels of its own, or None.
 
     They replace those of its template, where one may have been that the driver
@@ -293,14 +333,14 @@ def own_labels_fault(state, own, lost):
             f'{reason!r}')
     if state.status != 'CREATE_COMPLETE':
         return f'it is {state.status}'
-    labels = state.cluster.get('labels') or {}
+    labels = state.body.get('labels') or {}
     if not own.items() <= labels.items():
         return f'its labels are not those of the request: {labels}'
     kept = sorted(labels.keys() & {*lost})
     return f'it has labels of its template: {kept}' if kept else None
 
 
-def hopeless_failure(state):
+def hopeless_failure(state: Observation) -> str | None:
     """Return why a creation cannot end well any more, or None.
 
     A driver may go on with a cluster that has failed, because its machines
@@ -311,7 +351,7 @@ def hopeless_failure(state):
     return None
 
 
-def group_failure(state):
+def group_failure(state: Observation) -> str | None:
     """Return why a node group cannot be created or deleted, or None."""
     for what, status in (('it', state.status),
                          ('its node group', state.group_status)):
@@ -320,7 +360,9 @@ def group_failure(state):
     return None
 
 
-def deletion_failure(before=None, late=lambda: False):
+def deletion_failure(before: Observation | None = None,
+                     late: collections.abc.Callable[[], bool] = lambda: False
+                     ) -> Failure:
     """Return a function of Observations: why a deletion cannot succeed.
 
     It remembers whether it has seen DELETE_IN_PROGRESS. Until then, a
@@ -334,7 +376,7 @@ def deletion_failure(before=None, late=lambda: False):
     """
     began = False
 
-    def failure(state):
+    def failure(state: Observation) -> str | None:
         nonlocal began
         began = began or state.status == 'DELETE_IN_PROGRESS'
         if state.status == 'DELETE_FAILED' and (

@@ -2,9 +2,13 @@
 
 """Asserts that Magnum shows no version before all nodes have it."""
 
+import collections.abc
+
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import errors
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common import access
 from magnum_capi_tempest.tests.common.management import upgrade_order
 
 
@@ -22,16 +26,17 @@ class Watch:
         access.Nodes.
     """
 
-    def __init__(self, read_nodes):
+    def __init__(self, read_nodes: collections.abc.Callable[
+            [json_types.Object], access.Nodes]) -> None:
         self._read_nodes = read_nodes
-        self._shown = {}
-        self._ignored = set()
+        self._shown: dict[str, str] = {}
+        self._ignored: set[str] = set()
 
-    def ignore(self, cluster_id):
+    def ignore(self, cluster_id: str) -> None:
         """Compare no version of a cluster from now on."""
         self._ignored.add(cluster_id)
 
-    def see(self, cluster):
+    def see(self, cluster: json_types.Object) -> None:
         """Compare what Magnum shows of a cluster.
 
         The first version that it shows is that of its creation. While the

@@ -6,9 +6,11 @@
 :func:`magnum_capi.waiting.wait_for`.
 """
 
+import collections.abc
 import dataclasses
 import re
 import time
+import typing
 
 from tempest import config
 from tempest.lib import exceptions as lib_exc
@@ -16,11 +18,22 @@ import urllib3.exceptions
 
 from magnum_capi import errors
 from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import redact
+from magnum_capi_tempest import services
 from magnum_capi_tempest.tests.common import notes as notes_
 from magnum_capi_tempest.tests.common import observations
 
+if typing.TYPE_CHECKING:
+    from magnum_capi_tempest.tests.common import versions as versions_
+
 CONF = config.CONF
+
+State = typing.TypeVar('State')
+
+#: Abnormal conditions in the management cluster, by the stack_id.
+Explain: typing.TypeAlias = collections.abc.Callable[
+    [str], collections.abc.Sequence[object]]
 
 #: Magnum answers GET and LIST with this 400 while a cluster has a row but no
 #: node groups, after POST and during DELETE: master_count is then 0, which its
@@ -47,12 +60,16 @@ WORKERS = 'default-worker'
 _CONDITIONS = 8
 
 
-def pace(interval):
+def pace(interval: float) -> waiting.Pace:
     """Return how often to poll: soon at first, then every so many seconds."""
     return waiting.Pace(first=min(0.5, interval), most=interval)
 
 
-def until(poll, done, what, *, failed=None, describe=str, timeout=None):
+def until(poll: collections.abc.Callable[[], State],
+          done: collections.abc.Callable[[State], object], what: str, *,
+          failed: collections.abc.Callable[[State], str | None] | None = None,
+          describe: collections.abc.Callable[[State], str] = str,
+          timeout: float | None = None) -> State:
     """Wait with the limits of tempest.conf: see waiting.wait_for.
 
     :param timeout: seconds; by default build_timeout.
@@ -64,16 +81,20 @@ def until(poll, done, what, *, failed=None, describe=str, timeout=None):
         pace=pace(options.build_interval))
 
 
-def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
+def until_steady(poll: collections.abc.Callable[[], State],
+                 done: collections.abc.Callable[[State], object],
+                 seconds: float, what: str, *,
+                 describe: collections.abc.Callable[[State], str] = str,
+                 timeout: float | None = None) -> State:
     """Wait until a condition has held for some seconds without a break.
 
     :param poll: returns a state.
     :param done: whether the condition holds in a state.
     :param timeout: seconds for it to begin; by default build_timeout.
     """
-    since = None
+    since: float | None = None
 
-    def timed():
+    def timed() -> State:
         nonlocal since
         state = poll()
         if not done(state):
@@ -90,7 +111,9 @@ def until_steady(poll, done, seconds, what, *, describe=str, timeout=None):
         what, describe=describe, timeout=timeout + seconds)
 
 
-def until_over(seconds, poll, wrong, what):
+def until_over(seconds: float, poll: collections.abc.Callable[[], State],
+               wrong: collections.abc.Callable[[State], str | None], what: str
+               ) -> State:
     """Watch something for some seconds, in which nothing may go wrong.
 
     :param poll: returns a state.
@@ -106,14 +129,14 @@ def until_over(seconds, poll, wrong, what):
         timeout=CONF.magnum_capi.build_timeout + seconds)
 
 
-def ended_early():
+def ended_early() -> observations.Failure:
     """Return a function of Looks: why an operation is no longer running.
 
     Magnum shows the old status for seconds after a request.
     """
     began = False
 
-    def wrong(state):
+    def wrong(state: observations.Observation) -> str | None:
         nonlocal began
         if began and not state.trouble and not observations.is_in_progress(
                 state.status):
@@ -144,13 +167,17 @@ class ClusterWaiter:
     :param clock: for tests.
 
     Errors of all methods, WaitTimeout and WaitAborted, carry ``state``
-    (an Observation, with status and status_reason), ``elapsed`` and
-    ``conditions``.
+    (an Observation, with status and status_reason) and ``elapsed``; their
+    hint contains the conditions.
     """
 
-    def __init__(self, clusters, nodegroups, *, interval, timeout,
-                 explain=None, tolerant=False, stacks=None, versions=None,
-                 notes=None, name='', clock=time):
+    def __init__(self, clusters: services.ClustersClient,
+                 nodegroups: services.NodegroupsClient, *, interval: float,
+                 timeout: float, explain: Explain | None = None,
+                 tolerant: bool = False, stacks: dict[str, str] | None = None,
+                 versions: 'versions_.Watch | None' = None,
+                 notes: notes_.Notes | None = None, name: str = '',
+                 clock: waiting.Clock = time) -> None:
         self._clusters = clusters
         self._nodegroups = nodegroups
         self._timeout = timeout
@@ -160,11 +187,12 @@ class ClusterWaiter:
         self.versions = versions
         self._notes = notes_.Notes() if notes is None else notes
         self._name = name
-        self._seen = set()
+        self._seen: set[str] = set()
         self._clock = clock
         self._pace = pace(interval)
 
-    def observe(self, cluster_id, nodegroup=None):
+    def observe(self, cluster_id: str, nodegroup: str | None = None
+                ) -> observations.Observation:
         """Observe a cluster once.
 
         :param nodegroup: name or uuid of a group to observe as well.
@@ -177,7 +205,8 @@ class ClusterWaiter:
             self._notes.see(cluster_id, state.cluster)
         return state
 
-    def _observe(self, cluster_id, nodegroup):
+    def _observe(self, cluster_id: str, nodegroup: str | None
+                 ) -> observations.Observation:
         try:
             group = nodegroup and self._nodegroups.show_nodegroup(
                 cluster_id, nodegroup)
@@ -187,7 +216,7 @@ class ClusterWaiter:
             if state.stack_id:
                 self._stacks[cluster_id] = state.stack_id
             if self.versions:
-                self.versions.see(state.cluster)
+                self.versions.see(state.body)
             return state
         except lib_exc.NotFound:
             return observations.Observation()
@@ -201,7 +230,8 @@ class ClusterWaiter:
             return observations.Observation(
                 trouble='400 that passes: master_count')
 
-    def _reached(self, cluster_id, read):
+    def _reached(self, cluster_id: str, read: observations.Observe
+                 ) -> observations.Observation:
         """Return what a function reads, or an error that passes."""
         try:
             return read()
@@ -216,10 +246,11 @@ class ClusterWaiter:
         return observations.Observation(
             trouble=f'{answer}, no answer of Magnum')
 
-    def _tolerate(self, what, error):
+    def _tolerate(self, what: str, error: str) -> None:
         self._notes.tolerate(self._name, what, error)
 
-    def before(self, cluster_id, nodegroup=None):
+    def before(self, cluster_id: str, nodegroup: str | None = None
+               ) -> observations.Observation:
         """Observe until there is no temporary error; the start of a change.
 
         :returns: observations.Observation, for until_updated and
@@ -230,11 +261,11 @@ class ClusterWaiter:
             f'cluster {cluster_id} to be shown', KNOWN_TIMEOUT,
             done=lambda state: not state.trouble, failed=None)
 
-    def has_seen(self, cluster_id) -> bool:
+    def has_seen(self, cluster_id: str) -> bool:
         """Whether an observation has ever shown a cluster."""
         return cluster_id in self._seen
 
-    def until_known(self, cluster_id, late=False):
+    def until_known(self, cluster_id: str, late: bool = False) -> None:
         """Wait until Magnum shows a cluster that it has accepted.
 
         The row is created after the answer 202. A DELETE in between gets a
@@ -244,14 +275,15 @@ class ClusterWaiter:
         :param late: it was waited for in vain, and is to be deleted: wait for
             as long as a deletion may take.
         """
+        what, timeout = (
+            (f'cluster {cluster_id}, which was accepted, to be known and '
+             'then deleted', self._timeout) if late else
+            (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT))
         self._wait(
-            lambda: self.observe(cluster_id),
-            *((f'cluster {cluster_id}, which was accepted, to be known and '
-               'then deleted', self._timeout) if late else
-              (f'cluster {cluster_id} to be known', KNOWN_TIMEOUT)),
+            lambda: self.observe(cluster_id), what, timeout,
             done=lambda state: self.has_seen(cluster_id), failed=None)
 
-    def until_handed_over(self, cluster_id):
+    def until_handed_over(self, cluster_id: str) -> observations.Observation:
         """Wait until the driver has done its part of a creation, or failed.
 
         An earlier DELETE may overtake the creation, which then creates objects
@@ -268,18 +300,19 @@ class ClusterWaiter:
             # None: the node groups may not be stored yet either.
             done=lambda state: state.cluster is not None and (
                 not observations.is_in_progress(state.status)
-                or bool(state.nodegroup.get('stack_id'))),
+                or bool(state.group.get('stack_id'))),
             failed=None)
 
-    def until_created(self, cluster_id):
+    def until_created(self, cluster_id: str) -> json_types.Object:
         """Wait for CREATE_COMPLETE and return the cluster, a dict."""
         return self._wait(
             lambda: self.observe(cluster_id),
             f'cluster {cluster_id} to be created', self._timeout,
             done=lambda state: state.status == 'CREATE_COMPLETE',
-            failed=observations.creation_failure()).cluster
+            failed=observations.creation_failure()).body
 
-    def until_updated(self, cluster_id, before, node_count):
+    def until_updated(self, cluster_id: str, before: observations.Observation,
+                      node_count: int) -> json_types.Object:
         """Wait for the end of a resize or of a PATCH of node_count.
 
         :param before: the result of :meth:`before`, with the node group,
@@ -287,7 +320,7 @@ class ClusterWaiter:
         :param node_count: desired, of that group.
         :returns: the cluster, a dict.
         """
-        group = before.nodegroup['uuid']
+        group = before.group['uuid']
         return self.outcome(self._wait(
             self.update(before, node_count).poll(
                 lambda: self.observe(cluster_id, group), self._clock),
@@ -295,7 +328,8 @@ class ClusterWaiter:
             done=observations.Update.is_over,
             failed=observations.Update.failure))
 
-    def update(self, before, node_count):
+    def update(self, before: observations.Observation, node_count: int
+               ) -> observations.Update:
         """Return an observations.Update for a caller with its own pace.
 
         :param before: see :meth:`until_updated`.
@@ -303,16 +337,17 @@ class ClusterWaiter:
         """
         return observations.Update(before, node_count, tolerant=self._tolerant)
 
-    def outcome(self, update):
+    def outcome(self, update: observations.Update) -> json_types.Object:
         """Return the cluster, a dict, of an update that is over.
 
         If its group was abandoned, that is recorded as tolerated.
         """
         if update.is_abandoned():
             self._tolerate('update', f'it was abandoned: {update}')
-        return update.state.cluster
+        return update.state.body
 
-    def until_settled(self, cluster_id, nodegroup=None):
+    def until_settled(self, cluster_id: str, nodegroup: str | None = None
+                      ) -> observations.Observation:
         """Wait until the current operation is over, successful or not.
 
         It must have begun: see :mod:`.common.observations`.
@@ -328,7 +363,8 @@ class ClusterWaiter:
                 or observations.is_in_progress(state.group_status)),
             failed=None)
 
-    def until_counted(self, cluster_id, nodegroup, node_count):
+    def until_counted(self, cluster_id: str, nodegroup: str, node_count: int
+                      ) -> None:
         """Wait until Magnum has stored a resize, but not for its end.
 
         Until then another request may overtake it: the conductor's threads
@@ -340,7 +376,8 @@ class ClusterWaiter:
             done=lambda state: (state.nodegroup or {}).get(
                 'node_count') == node_count, failed=None)
 
-    def until_group_created(self, cluster_id, nodegroup):
+    def until_group_created(self, cluster_id: str, nodegroup: str
+                            ) -> observations.Observation:
         """Wait for a new node group and its cluster to be complete.
 
         Magnum saves the cluster as UPDATE_IN_PROGRESS before it stores the
@@ -359,13 +396,14 @@ class ClusterWaiter:
                                 and observations.is_complete(state.status)),
             failed=observations.group_failure)
 
-    def until_group_deleted(self, cluster_id, nodegroup):
+    def until_group_deleted(self, cluster_id: str, nodegroup: str
+                            ) -> observations.Observation:
         """Wait until a cluster is complete and lacks a node group.
 
         :param nodegroup: uuid.
         :returns: observations.Observation.
         """
-        def list_then_observe():
+        def list_then_observe() -> observations.Observation:
             groups = self._nodegroups.list_nodegroups(cluster_id)
             state = self.observe(cluster_id)
             left = [g for g in groups['nodegroups'] if g['uuid'] == nodegroup]
@@ -380,7 +418,8 @@ class ClusterWaiter:
                                 and observations.is_complete(state.status)),
             failed=observations.group_failure)
 
-    def until_deleted(self, cluster_id, before):
+    def until_deleted(self, cluster_id: str,
+                      before: observations.Observation | None) -> None:
         """Wait until Magnum no longer knows the cluster.
 
         :param before: the result of :meth:`before` from before the request;
@@ -394,7 +433,10 @@ class ClusterWaiter:
             failed=observations.deletion_failure(
                 before, late=lambda: self._clock.monotonic() > begins))
 
-    def _wait(self, poll, what, timeout, done, failed):
+    def _wait(self, poll: collections.abc.Callable[[], State], what: str,
+              timeout: float, done: collections.abc.Callable[[State], bool],
+              failed: collections.abc.Callable[[State], str | None] | None
+              ) -> State:
         try:
             return waiting.wait_for(
                 poll, done=done, failed=failed, what=what, timeout=timeout,
@@ -402,16 +444,17 @@ class ClusterWaiter:
         except errors.WaitFailed as e:
             # An Update contains the Observation.
             e.state = getattr(e.state, 'state', e.state)
-            e.conditions = self._conditions(e.state.stack_id)
-            if e.conditions:
-                shown = e.conditions[:_CONDITIONS]
+            conditions = self._conditions(e.state.stack_id)
+            if conditions:
+                shown = conditions[:_CONDITIONS]
                 e.hint = 'Cluster API says: ' + '; '.join(map(_shown, shown))
-                more = len(e.conditions) - len(shown)
+                more = len(conditions) - len(shown)
                 if more:
                     e.hint += f'; and {more} more'
             raise
 
-    def _conditions(self, stack_id):
+    def _conditions(self, stack_id: str | None
+                    ) -> collections.abc.Sequence[object]:
         """Ask the management cluster; its failure must not hide the reason."""
         if not (self._explain and stack_id):
             return []
@@ -421,6 +464,6 @@ class ClusterWaiter:
             return [f'nothing, {e}']
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     """Return the text for a message: drivers put any text in reasons."""
     return redact.redact(str(value))
