@@ -52,7 +52,7 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
     """
 
     attributes = ('smoke',)
-    needs = ('service_available.glance',)
+    needs: tuple[str, ...] = ('service_available.glance',)
 
     @classmethod
     def resource_setup(cls) -> None:

@@ -21,7 +21,7 @@ class ConformanceTest(operations.BaseOperationsTest):
 
     @decorators.attr(type='conformance')
     @decorators.idempotent_id('d3a29b0e-60b4-4f0c-9c5e-2e1f6a7c8d41')
-    def test_conformance(self):
+    def test_conformance(self) -> None:
         cluster = self.create_cluster(self.create_template())
         # Other tests judge whether a complete cluster has all of its nodes.
         self.assert_usable(cluster)
@@ -41,7 +41,7 @@ class ConformanceLifeTest(operations.BaseOperationsTest):
 
     @decorators.attr(type='conformance')
     @decorators.idempotent_id('7c2f4f0a-6f0b-4b0e-9a53-3f1f0b7a9c64')
-    def test_life(self):
+    def test_life(self) -> None:
         workers = CONF.magnum_capi.node_count
         inside = self.useFixture(conformance.Inside(self))
         # Both are created before the cluster, and so deleted after it.

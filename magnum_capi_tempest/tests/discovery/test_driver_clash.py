@@ -6,6 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import app_credentials
 from magnum_capi_tempest.tests.common import discovery
 from magnum_capi_tempest.tests.common import driver_marks
@@ -23,16 +24,17 @@ class ClashTest(operations.BaseOperationsTest):
     # Two clusters are created, resized, upgraded and deleted.
     TIMEOUT_SCALING_FACTOR = 6
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.driver, self.other = CONF.magnum_capi.clashing_drivers[:2]
 
-    def resize(self, cluster, workers):
+    def resize(self, cluster: json_types.Object, workers: int) -> None:
         if flags.can_resize():
             self.resize_cluster(cluster, workers, operations.WORKERS)
             self.assert_usable(cluster, workers)
 
-    def upgrade(self, driver, cluster, workers):
+    def upgrade(self, driver: str, cluster: json_types.Object, workers: int
+                ) -> json_types.Object:
         """Upgrade a cluster, if there is an image for that; return it."""
         if not CONF.magnum_capi.upgrade_image_id:
             return cluster
@@ -44,7 +46,7 @@ class ClashTest(operations.BaseOperationsTest):
 
     @flags.promise('discovery.clash.side-by-side')
     @decorators.idempotent_id('4061d64e-f288-4b45-8f78-49da851a84bf')
-    def test_two_clusters_side_by_side(self):
+    def test_two_clusters_side_by_side(self) -> None:
         workers = CONF.magnum_capi.node_count
         more = workers + flags.can_resize()
         marks = driver_marks.Marks(
@@ -79,7 +81,7 @@ class ClashTest(operations.BaseOperationsTest):
     @decorators.attr(type='magnum-rehoming')
     @flags.needs('discovery.upgrade.keeps-driver')
     @decorators.idempotent_id('66d458d0-c204-4903-aa28-536316886f83')
-    def test_upgrade_keeps_the_driver(self):
+    def test_upgrade_keeps_the_driver(self) -> None:
         workers = CONF.magnum_capi.node_count
         template = self.create_template(driver=self.driver)
         of_other = self.create_template(driver=self.other)
@@ -99,7 +101,7 @@ class ClashTest(operations.BaseOperationsTest):
         after = self.upgrade_cluster(cluster, of_same)
         self.assertEqual(of_same['uuid'], after['cluster_template_id'])
 
-    def delete_application_credentials(self):
+    def delete_application_credentials(self) -> None:
         """Delete leftovers in case the other driver deletes nothing.
 
         It may not know the cluster, but a secret with the rights of the user
@@ -125,7 +127,7 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     @flags.needs('discovery.template.decides', 'beta_shadowed_distro',
                  'beta_shadowed_driver')
     @decorators.idempotent_id('4fae17d1-209c-46b8-9b07-c712d9aa8908')
-    def test_a_beta_driver_stops_nobody(self):
+    def test_a_beta_driver_stops_nobody(self) -> None:
         template = self.create_template_of(
             self.create_image(
                 os_distro=flags.fixture().beta_shadowed_distro),
@@ -137,7 +139,7 @@ class ShadowedDriverTest(discovery.BaseDiscoveryTest):
     @flags.needs('discovery.template.decides', 'lax_distro',
                  'lax_shadowed_driver')
     @decorators.idempotent_id('411f724f-15a4-4b30-97eb-fa9d73a3b91b')
-    def test_the_driver_of_the_template_judges_the_masters(self):
+    def test_the_driver_of_the_template_judges_the_masters(self) -> None:
         template = self.create_template_of(
             self.create_image(os_distro=flags.fixture().lax_distro),
             flags.fixture().lax_shadowed_driver, master_lb_enabled=True)

@@ -6,9 +6,14 @@
 exists: one that is wrongly accepted gets a 404.
 """
 
+import collections.abc
+import functools
+import typing
+
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common.negative import bad_input
@@ -16,17 +21,21 @@ from magnum_capi_tempest.tests.common.negative import refusals
 
 _NOBODY = bad_input.NOBODY
 
+#: Clients by HTTP method and URL.
+Targets: typing.TypeAlias = dict[tuple[str, str], base_client.MagnumClient]
+
 
 class BodiesNegativeTest(base.BaseMagnumCapiTest):
 
     # The highest microversion that added one of the resources.
     min_microversion = '1.9'
     uses_templates = False
+    objects: Targets
+    patches: Targets
 
     @classmethod
-    def setup_clients(cls):
+    def setup_clients(cls) -> None:
         super().setup_clients()
-        #: (HTTP method, URL) -> client.
         cls.objects = {
             ('POST', 'clustertemplates'): cls.magnum.templates,
             ('POST', 'clusters'): cls.magnum.clusters,
@@ -45,17 +54,20 @@ class BodiesNegativeTest(base.BaseMagnumCapiTest):
                 cls.magnum.nodegroups,
         }
 
-    def cases(self, kind, targets, bodies, headers=None):
+    def cases(self, kind: str, targets: Targets,
+              bodies: collections.abc.Mapping[str, str | bytes],
+              headers: dict[str, str] | None = None
+              ) -> collections.abc.Iterator[refusals.Case]:
         """Yield the cases of all bodies for all targets."""
         for target, client in targets.items():
             for name, text in bodies.items():
                 yield (' '.join(target), kind, name,
-                       lambda client=client, target=target, text=text:
-                       client.send_text(*target, text, headers=headers))
+                       functools.partial(client.send_text, *target, text,
+                                         headers=headers))
 
     @decorators.idempotent_id('b8a72108-e28e-48d4-9123-339dcb530bfd')
     @decorators.attr(type='negative')
-    def test_every_body(self):
+    def test_every_body(self) -> None:
         everything = {**self.objects, **self.patches}
         targets = {
             'body': everything, 'depth': everything,
@@ -67,7 +79,7 @@ class BodiesNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('a8a07015-2893-420b-abf3-499f344463cb')
     @decorators.attr(type='negative')
-    def test_another_content_type(self):
+    def test_another_content_type(self) -> None:
         refusals.assert_refused_all(self, [
             case for name, text in bad_input.CONTENT.items()
             for case in self.cases(
@@ -80,13 +92,13 @@ class ListsNegativeTest(base.BaseMagnumCapiTest):
     credentials = ['primary', 'alt']
 
     @classmethod
-    def setup_clients(cls):
+    def setup_clients(cls) -> None:
         super().setup_clients()
         cls.require_project('alt', own=False)
 
     @decorators.idempotent_id('2bab16cd-d2e0-46eb-9c55-ecd15f12e7b7')
     @decorators.attr(type='negative')
-    def test_every_parameter(self):
+    def test_every_parameter(self) -> None:
         clusters, templates = self.magnum.clusters, self.magnum.templates
         refusals.assert_refused_all(self, [
             *refusals.of_parameters(
@@ -104,7 +116,7 @@ class ListsNegativeTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('ee5baaf2-bb92-48e4-b171-182a9b4675ba')
     @decorators.attr(type='negative')
-    def test_a_marker_of_another_project(self):
+    def test_a_marker_of_another_project(self) -> None:
         template = self.create_template()
         other = factories.Magnum(self.os_alt, self.microversion)
 
@@ -121,7 +133,7 @@ class NothingThereTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('8d9cff3f-5cc4-4dc9-9721-77e331ae2b80')
     @decorators.attr(type=['smoke', 'negative'])
-    def test_every_request(self):
+    def test_every_request(self) -> None:
         templates, clusters = self.magnum.templates, self.magnum.clusters
         certificates = self.magnum.certificates
         patch = [{'op': 'replace', 'path': '/name', 'value': 'other'}]
@@ -129,7 +141,7 @@ class NothingThereTest(base.BaseMagnumCapiTest):
         name = self.rand_name('nobody')
         refusals.assert_refused_all(self, [
             (what, 'nothing there', ident,
-             lambda ask=ask, ident=ident: ask(ident))
+             functools.partial(ask, ident))
             for what, ask, *idents in (
                 ('show template', templates.show_cluster_template, name),
                 ('update template', lambda ident: (

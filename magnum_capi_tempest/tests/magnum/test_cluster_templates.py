@@ -19,7 +19,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('ce4ed9a0-82ac-4559-b9ec-8d3bda403d35')
     @decorators.attr(type='smoke')
-    def test_template_has_what_was_asked_for(self):
+    def test_template_has_what_was_asked_for(self) -> None:
         body = factories.template_body(CONF)
 
         template = factories.create_template(
@@ -34,7 +34,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('ffa0dbc7-0fba-476c-95ef-ab1e9148db0f')
     @decorators.attr(type='smoke')
-    def test_template_is_found(self):
+    def test_template_is_found(self) -> None:
         uuid = self.create_template()['uuid']
         own = self.magnum.templates
 
@@ -52,7 +52,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('9f1c13f2-91c2-4ae3-955c-a958e58d68c2')
     @decorators.attr(type='smoke')
-    def test_deleted_template_is_gone(self):
+    def test_deleted_template_is_gone(self) -> None:
         for field in ('uuid', 'name'):
             template = self.create_template()
 
@@ -64,7 +64,7 @@ class ClusterTemplatesTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('dd15f65f-260b-4ff2-97dc-17ed5206e7a8')
     @flags.needs('magnum.template.keeps-driver')
-    def test_template_without_driver_gets_one(self):
+    def test_template_without_driver_gets_one(self) -> None:
         if CONF.magnum_capi.clashing_drivers:
             self.skipTest('test_driver_discovery has a test for each case '
                           'with clashing_drivers')

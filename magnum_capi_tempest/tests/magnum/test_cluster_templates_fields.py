@@ -3,27 +3,36 @@
 """Fields that cluster templates store, that Magnum adds, and updates."""
 
 import time
+import typing
 
 from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.negative import bad_input
 
 CONF = config.CONF
 
 
 class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
 
-    def create_and_show(self, **fields):
+    def create_and_show(self, **fields: typing.Any) -> json_types.Object:
         """Create a template; return it as stored, not as answered."""
         template = self.create_template(**fields)
-        return self.magnum.templates.show_cluster_template(template['uuid'])
+        return self.show(template)
 
-    def update(self, template, *operations):
+    def show(self, template: json_types.Object) -> json_types.Object:
+        found: json_types.Object = self.magnum.templates.show_cluster_template(
+            template['uuid'])
+        return found
+
+    def update(self, template: json_types.Object,
+               *operations: bad_input.Operation) -> json_types.Object:
         """Apply a JSON patch and return the template as stored.
 
         :param operations: (op, path) or (op, path, value).
@@ -31,10 +40,10 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         self.magnum.templates.update_cluster_template(template['uuid'], [
             dict(zip(('op', 'path', 'value'), operation))
             for operation in operations])
-        return self.magnum.templates.show_cluster_template(template['uuid'])
+        return self.show(template)
 
     @decorators.idempotent_id('4c78126d-0f7c-41e6-9a7d-0069e5f6c1b8')
-    def test_every_field_is_kept(self):
+    def test_every_field_is_kept(self) -> None:
         wanted = {
             'keypair_id': 'a-key',
             'dns_nameserver': '192.0.2.1,192.0.2.2',
@@ -61,7 +70,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('cec39ff8-3e05-4ef3-a665-5849c63acb27')
     @decorators.attr(type='smoke')
-    def test_fields_that_are_left_out_have_their_defaults(self):
+    def test_fields_that_are_left_out_have_their_defaults(self) -> None:
         found = self.create_and_show()
 
         self.assertEqual(
@@ -73,7 +82,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
                 'floating_ip_enabled', 'server_type')})
 
     @decorators.idempotent_id('0abe6276-3171-432e-8c8d-d7d2c6d4e5d3')
-    def test_fields_that_magnum_adds(self):
+    def test_fields_that_magnum_adds(self) -> None:
         found = self.create_and_show(name=None)
 
         credentials = self.os_primary.credentials
@@ -84,7 +93,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         self.assertTrue(found['name'])
 
     @decorators.idempotent_id('3a3e19d1-0622-4fd3-9baf-0efb4b28f0ef')
-    def test_values_of_labels_become_texts_and_words_booleans(self):
+    def test_values_of_labels_become_texts_and_words_booleans(self) -> None:
         found = self.create_and_show(
             labels={'one': 7, 'two': 1.5, 'three': True},
             registry_enabled='yes', floating_ip_enabled='off')
@@ -96,7 +105,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
             found['registry_enabled'], found['floating_ip_enabled']))
 
     @decorators.idempotent_id('6132f4dc-6408-4a95-9168-b21617e6679b')
-    def test_it_says_when_it_was_made_and_changed(self):
+    def test_it_says_when_it_was_made_and_changed(self) -> None:
         made = self.create_and_show()
         # MySQL stores whole seconds, and the filter of driver discovery
         # changes a template that was just created.
@@ -110,7 +119,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         self.assertEqual(made['created_at'], found['created_at'])
 
     @decorators.idempotent_id('9cf29236-4e03-4fa0-a93e-f38e942cf909')
-    def test_updates_change_what_they_name(self):
+    def test_updates_change_what_they_name(self) -> None:
         labels = CONF.magnum_capi.labels
         name = self.rand_name('renamed')
         for operations, changes in (
@@ -148,7 +157,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
 
     @decorators.idempotent_id('91a86a72-8d1c-436f-8221-c98b691b6280')
     @flags.needs('magnum.template.no-flavors-updated')
-    def test_an_update_needs_no_flavor(self):
+    def test_an_update_needs_no_flavor(self) -> None:
         template = self.create_template(flavor_id=None, master_flavor_id=None)
 
         found = self.update(template, ('replace', '/tags', 'one'))
@@ -156,7 +165,7 @@ class ClusterTemplateFieldsTest(base.BaseMagnumCapiTest):
         self.assertEqual('one', found['tags'])
 
     @decorators.idempotent_id('cbd1e638-2c9f-4285-878d-0f570aa9b595')
-    def test_two_can_have_one_name(self):
+    def test_two_can_have_one_name(self) -> None:
         name = self.rand_name('twin')
 
         first, second = (factories.create_template(

@@ -272,7 +272,7 @@ class Answer:
     """
 
     status: int
-    body: object = None
+    body: typing.Any = None
 
     def __str__(self) -> str:
         # It repeats what was sent, so there may be control characters in it,
