@@ -6,8 +6,10 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -27,7 +29,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     needs = ('management_kubeconfig',)
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         # For the default group: some drivers do not support Magnum's own
         # minimum, 0, which test_no_minimum is about.
@@ -35,31 +37,31 @@ class AutoscalingTest(operations.BaseOperationsTest):
             labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
                     'auto_scaling_enabled': 'true'}))
 
-    def create_autoscaled_group(self):
+    def create_autoscaled_group(self) -> json_types.Object:
         return self.create_group(
             self.cluster, node_count=LOW, min_node_count=LOW,
             max_node_count=HIGH)
 
-    def wait_for_count(self, group, count):
+    def wait_for_count(self, group: json_types.Object, count: int) -> None:
         waiters.until(
             lambda: self.magnum.nodegroups.show_nodegroup(
                 self.cluster['uuid'], group['uuid'])['node_count'],
             lambda found: found == count,
             f'node_count of {group["name"]} to be {count}')
 
-    def scaled(self):
+    def scaled(self) -> list[tuple[capi_objects.Found, autoscaler.Bounds]]:
         """Return the bounds of all groups that an autoscaler may change."""
         return autoscaler.groups(
             remediation.management(), observations.stack_id(self.cluster))
 
-    def scale(self, count):
+    def scale(self, count: int) -> None:
         """Do what the autoscaler does with the group of these tests."""
         group, = [found for found, bounds in self.scaled()
                   if bounds == (str(LOW), str(HIGH))]
         autoscaler.scale(remediation.management(), group, count)
 
     @decorators.idempotent_id('e7c43ab3-326d-4d97-8f68-0d73a2b792e6')
-    def test_node_count_follows_the_autoscaler(self):
+    def test_node_count_follows_the_autoscaler(self) -> None:
         group = self.create_autoscaled_group()
 
         for count in (LOW + 2, LOW):
@@ -76,7 +78,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @flags.needs(flags.RESIZE)
     @flags.promise('autoscaling.resize.counts')
     @decorators.idempotent_id('63241034-cbca-4ebc-b2a7-958df828f7d6')
-    def test_a_resize_counts_and_the_autoscaler_goes_on(self):
+    def test_a_resize_counts_and_the_autoscaler_goes_on(self) -> None:
         group = self.create_autoscaled_group()
 
         cluster = self.resize_cluster(self.cluster, LOW + 2, group['uuid'])
@@ -89,7 +91,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
     @decorators.attr(type='negative')
     @flags.promise('autoscaling.count.bounded')
     @decorators.idempotent_id('d26c39bd-f5f0-4366-9c51-734bd7db8730')
-    def test_a_size_out_of_bounds_is_refused(self):
+    def test_a_size_out_of_bounds_is_refused(self) -> None:
         group = self.create_autoscaled_group()
 
         for count in (LOW - 1, HIGH + 1):
@@ -103,7 +105,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     @flags.promise('autoscaling.bounds.follow')
     @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')
-    def test_bounds_follow_the_node_group(self):
+    def test_bounds_follow_the_node_group(self) -> None:
         group = self.create_autoscaled_group()
         known = {found.name for found, bounds in self.scaled()
                  if bounds == (str(LOW), str(HIGH))}
@@ -128,7 +130,7 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     @flags.promise('autoscaling.bounds.no-minimum')
     @decorators.idempotent_id('e4bb953b-7e1a-4f20-b273-2a726ec8a235')
-    def test_no_minimum(self):
+    def test_no_minimum(self) -> None:
         # Magnum's own default is 0.
         group = self.create_group(
             self.cluster, node_count=1, max_node_count=HIGH)

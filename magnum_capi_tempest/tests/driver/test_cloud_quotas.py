@@ -5,7 +5,9 @@ For nodes that are servers of the cloud. The quotas are those of a project that
 Tempest created for these tests.
 """
 
+import collections.abc
 import json
+import typing
 
 from tempest import config
 from tempest.lib.common.utils import test_utils
@@ -18,14 +20,20 @@ from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import tempest_types
 
 CONF = config.CONF
+
+#: Functions that update and reset the quotas of a project.
+Service: typing.TypeAlias = tuple[
+    collections.abc.Callable[..., object],
+    collections.abc.Callable[[str], object]]
 
 
 class Balancers:
     """Quotas of Octavia."""
 
-    def __init__(self, manager, region):
+    def __init__(self, manager: tempest_types.Manager, region: str) -> None:
         self._client = cloud.octavia(manager, region)
 
     def missing(self) -> str:
@@ -38,11 +46,11 @@ class Balancers:
             return f'The cloud has no load balancers: {e}'
         return ''
 
-    def update(self, project, **limits):
+    def update(self, project: str, **limits: int) -> None:
         self._client.put(f'v2.0/lbaas/quotas/{project}',
                          json.dumps({'quota': limits}))
 
-    def reset(self, project):
+    def reset(self, project: str) -> None:
         self._client.delete(f'v2.0/lbaas/quotas/{project}')
 
 
@@ -52,7 +60,7 @@ class CloudQuotasTest(operations.BaseOperationsTest):
     needs = ('real_nodes', 'auth.use_dynamic_credentials')
 
     @classmethod
-    def setup_clients(cls):
+    def setup_clients(cls) -> None:
         super().setup_clients()
         compute = cls.os_admin.quotas_client
         network = cls.os_admin.network_quotas_client
@@ -62,14 +70,14 @@ class CloudQuotasTest(operations.BaseOperationsTest):
         cls.balancers = balancers
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.template = cls.create_class_template()
 
-    def request_without_room(self, service, what, limit=0):
+    def request_without_room(self, service: Service, what: str, limit: int = 0
+                             ) -> str:
         """Request a cluster that exceeds a quota; return its uuid.
 
-        :param service: client that updates and resets the quotas.
         :param what: name of the quota.
         :param limit: how much of it is in use already.
         """
@@ -81,21 +89,22 @@ class CloudQuotasTest(operations.BaseOperationsTest):
         return self.request_cluster(
             self.template, keypair=self.create_keypair())
 
-    def balancers_service(self):
+    def balancers_service(self) -> Service:
         """Return the client's methods; skip the test without Octavia."""
         missing = self.balancers.missing()
         if missing:
             self.skipTest(missing)
         return self.balancers.update, self.balancers.reset
 
-    def assert_named(self, service, what):
+    def assert_named(self, service: Service, what: str) -> None:
         uuid = self.request_without_room(service, what)
         state = self.until(
             uuid, lambda state: 'quota' in state.reasons.lower(),
             f'a reason of cluster {uuid} to mention a quota')
         self.assertFalse(observations.is_complete(state.status), state)
 
-    def assert_recovers(self, service, what, limit=0):
+    def assert_recovers(self, service: Service, what: str, limit: int = 0
+                        ) -> None:
         """Not for servers: Cluster API's provider requests each only once."""
         uuid = self.request_without_room(service, what, limit)
         # Long enough for a driver to give up.
@@ -111,46 +120,46 @@ class CloudQuotasTest(operations.BaseOperationsTest):
 
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('0ffda1dd-b96b-430d-9d92-d3be961ecadf')
-    def test_servers_are_named(self):
+    def test_servers_are_named(self) -> None:
         self.assert_named(self.compute, 'instances')
 
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('ef3da46b-2bb7-4688-8c34-5773801591ad')
-    def test_networks_are_named(self):
+    def test_networks_are_named(self) -> None:
         self.assert_named(self.network, 'network')
 
     @flags.promise('resilience.quota.named')
     @decorators.idempotent_id('404a45f7-11f4-4c78-9236-063c974d9ee0')
-    def test_load_balancers_are_named(self):
+    def test_load_balancers_are_named(self) -> None:
         self.assert_named(self.balancers_service(), 'load_balancer')
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('7421598e-3952-4779-903c-1aa203b51089')
-    def test_networks(self):
+    def test_networks(self) -> None:
         self.assert_recovers(self.network, 'network')
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('e9a6af88-32b0-4056-b8ae-4f68454cb806')
-    def test_routers(self):
+    def test_routers(self) -> None:
         self.assert_recovers(self.network, 'router')
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('4136fae9-d12e-4d7e-89ff-847c688dd823')
-    def test_ports(self):
+    def test_ports(self) -> None:
         self.assert_recovers(self.network, 'port')
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('c44c8eb3-f447-436e-956d-201d287f65d9')
-    def test_security_groups(self):
+    def test_security_groups(self) -> None:
         # Neutron created one for the project.
         self.assert_recovers(self.network, 'security_group', limit=1)
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('4b5ff34f-ab59-4d52-87c7-f907c825dccc')
-    def test_floating_ips(self):
+    def test_floating_ips(self) -> None:
         self.assert_recovers(self.network, 'floatingip')
 
     @flags.promise('resilience.quota.recovers')
     @decorators.idempotent_id('107e2819-85c5-4c0f-ad56-8b9ec8eabd15')
-    def test_load_balancers(self):
+    def test_load_balancers(self) -> None:
         self.assert_recovers(self.balancers_service(), 'load_balancer')

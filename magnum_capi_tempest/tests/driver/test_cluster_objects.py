@@ -6,11 +6,15 @@ The tests follow the spec quick_start of Cluster API's own end-to-end tests,
 with a driver of Magnum on top.
 """
 
+import collections.abc
+
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common.management import graph
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -35,12 +39,12 @@ class ObjectsTest(operations.BaseOperationsTest):
     needs = remediation.NEEDS
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.cluster_api = remediation.management()
         cls.stack_id = observations.stack_id(cls.cluster)
 
-    def objects(self):
+    def objects(self) -> list[capi_objects.Found]:
         """Return the Cluster API objects, and the Secrets they own.
 
         Without OpenStackServers: their provider writes their owners only once
@@ -52,7 +56,10 @@ class ObjectsTest(operations.BaseOperationsTest):
             if {kind for _, kind, *_ in graph.owners(secret.body)}
             & graph.SECRET_OWNERS]
 
-    def damage(self, objects, operation):
+    def damage(
+            self, objects: list[capi_objects.Found],
+            operation: collections.abc.Callable[
+                [json_types.Object], json_types.Object | None]) -> None:
         """Change objects while Cluster API is paused, as upstream does.
 
         :param operation: function of a body; returns an operation of a JSON
@@ -66,7 +73,10 @@ class ObjectsTest(operations.BaseOperationsTest):
                 self.cluster_api.patch(obj.path, wanted)
         self.cluster_api.pause(self.stack_id, False)
 
-    def assert_repaired(self, before, wrong):
+    def assert_repaired(
+            self, before: list[capi_objects.Found],
+            wrong: collections.abc.Callable[
+                [list[capi_objects.Found]], list[str]]) -> None:
         """Wait until nothing is wrong; assert that Magnum was not affected.
 
         :param wrong: function of the objects: list of sentences.
@@ -78,19 +88,22 @@ class ObjectsTest(operations.BaseOperationsTest):
         self.assert_unaffected(self.cluster)
 
     @decorators.idempotent_id('686c0d8e-b2bd-4289-b1ee-07331b0ea8b6')
-    def test_owner_references_come_back(self):
+    def test_owner_references_come_back(self) -> None:
         before = self.objects()
         self.assertEqual([], graph.misowned(before))
 
-        self.damage(before, lambda body: graph.owners(body) and {
-            'op': 'remove', 'path': '/metadata/ownerReferences'})
+        self.damage(before, lambda body: {
+            'op': 'remove', 'path': '/metadata/ownerReferences'
+        } if graph.owners(body) else None)
 
         self.assert_repaired(before, lambda after: [
             *graph.misowned(after),
             *graph.lost(before, self.with_secrets(before, after),
                         graph.owners)])
 
-    def with_secrets(self, before, after):
+    def with_secrets(self, before: list[capi_objects.Found],
+                     after: list[capi_objects.Found]
+                     ) -> list[capi_objects.Found]:
         """Add the Secrets that nothing owns now."""
         known = {obj.path for obj in after}
         return after + [
@@ -98,15 +111,16 @@ class ObjectsTest(operations.BaseOperationsTest):
             if secret.path in {obj.path for obj in before} - known]
 
     @decorators.idempotent_id('8700121f-a3c3-4f4c-9b5b-7348e10136a0')
-    def test_owner_references_get_their_version_back(self):
+    def test_owner_references_get_their_version_back(self) -> None:
         before = self.objects()
 
-        def outdated(body):
-            return graph.owners(body) and {
+        def outdated(body: json_types.Object) -> json_types.Object | None:
+            return {
                 'op': 'replace', 'path': '/metadata/ownerReferences',
                 'value': [{**ref, 'apiVersion': '{}/{}'.format(
                     ref['apiVersion'].partition('/')[0], _NO_VERSION)}
-                    for ref in body['metadata']['ownerReferences']]}
+                    for ref in body['metadata']['ownerReferences']]
+            } if graph.owners(body) else None
 
         self.damage(before, outdated)
 
@@ -115,12 +129,13 @@ class ObjectsTest(operations.BaseOperationsTest):
             *graph.lost(before, after, graph.owners)])
 
     @decorators.idempotent_id('5f25913b-0fc9-43be-a0ec-1522397286b6')
-    def test_finalizers_come_back(self):
+    def test_finalizers_come_back(self) -> None:
         before = self.objects()
         self.assertEqual([], graph.unfinalized(before))
 
-        self.damage(before, lambda body: graph.finalizers(body) and {
-            'op': 'remove', 'path': '/metadata/finalizers'})
+        self.damage(before, lambda body: {
+            'op': 'remove', 'path': '/metadata/finalizers'
+        } if graph.finalizers(body) else None)
 
         self.assert_repaired(before, lambda after: [
             *graph.unfinalized(after),
@@ -128,7 +143,7 @@ class ObjectsTest(operations.BaseOperationsTest):
 
     @flags.promise('resilience.objects.rest')
     @decorators.idempotent_id('86103017-6bdc-43bf-9222-a3e7df7380f2')
-    def test_nothing_is_written_when_nothing_happens(self):
+    def test_nothing_is_written_when_nothing_happens(self) -> None:
         remediation.assert_rests(self.stack_id, base.rest_seconds())
 
 
@@ -139,7 +154,7 @@ class WaitingTest(operations.BaseOperationsTest):
     needs = ('management_kubeconfig', 'fault_flavors.stuck')
 
     @decorators.idempotent_id('75235c2c-c852-41e7-a304-0324a6f2ff85')
-    def test_nothing_is_written_while_nodes_do_not_come(self):
+    def test_nothing_is_written_while_nodes_do_not_come(self) -> None:
         uuid = self.request_cluster(
             self.create_template(
                 flavor_id=flags.value('fault_flavors.stuck')),
@@ -150,13 +165,13 @@ class WaitingTest(operations.BaseOperationsTest):
         # A few status ticks of 10 s.
         remediation.assert_rests(stack_id, 25)
 
-    def wait_for_stack_id(self, uuid):
-        return self.until(
+    def wait_for_stack_id(self, uuid: str) -> str:
+        return observations.stack_id(self.until(
             uuid, lambda state: state.stack_id,
             f'cluster {uuid} to have a stack',
-            failed=observations.creation_failure()).stack_id
+            failed=observations.creation_failure()).body)
 
-    def wait_for_workers(self, stack_id):
+    def wait_for_workers(self, stack_id: str) -> None:
         """Wait until only the readiness of the nodes is missing."""
         wanted = CONF.magnum_capi.node_count
         waiters.until(

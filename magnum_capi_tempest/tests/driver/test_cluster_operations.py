@@ -21,7 +21,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
     shares_cluster = True
 
-    def resize(self, workers):
+    def resize(self, workers: int) -> None:
         """Resize, and check the number of nodes and machines."""
         masters = CONF.magnum_capi.master_count
         cluster = self.resize_cluster(self.cluster, workers, WORKERS)
@@ -30,20 +30,20 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
     @flags.promise('lifecycle.resize.workers')
     @decorators.idempotent_id('fffac141-434b-46d8-acd9-dc9967d0ca37')
-    def test_resize_up_and_down(self):
+    def test_resize_up_and_down(self) -> None:
         workers = CONF.magnum_capi.node_count
 
         self.resize(workers + 2)
         self.resize(workers)
 
-    def worker_names(self):
+    def worker_names(self) -> set[str]:
         return {node.name for node in self.read_nodes(self.cluster).nodes
                 if not node.control_plane}
 
     @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('e6c34742-23da-407d-b8d9-97d55a497be7')
-    def test_resize_removes_the_nodes_that_it_names(self):
+    def test_resize_removes_the_nodes_that_it_names(self) -> None:
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 3)
         names = self.worker_names()
@@ -64,7 +64,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
     @flags.needs(flags.RESIZE, 'workload_api')
     @flags.promise('lifecycle.resize.named-nodes')
     @decorators.idempotent_id('2c4825f8-5bf1-4e3c-a42e-6803a5c18cea')
-    def test_a_resize_that_was_refused_takes_no_node_later(self):
+    def test_a_resize_that_was_refused_takes_no_node_later(self) -> None:
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 2)
         names = self.worker_names()
@@ -82,7 +82,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.assert_removed([going], names)
         self.resize(workers)
 
-    def assert_removed(self, going, names):
+    def assert_removed(self, going: list[str], names: set[str]) -> None:
         """Check that a resize has removed the nodes that it named.
 
         :param going: their names.
@@ -93,7 +93,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
             set(going), gone, f'the resize was to remove {sorted(going)}, '
             f'and {sorted(gone)} are gone')
 
-    def refused_resize(self, count, nodes):
+    def refused_resize(self, count: int, nodes: list[str]) -> None:
         """Request a resize that must fail, and wait until it has."""
         try:
             self.magnum.clusters.resize_cluster(
@@ -107,7 +107,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
     @flags.promise('lifecycle.resize.node-count')
     @decorators.idempotent_id('a7d2c2a7-b392-41c7-ba15-20897bc80e70')
-    def test_update_node_count(self):
+    def test_update_node_count(self) -> None:
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
 
@@ -123,7 +123,7 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
     @flags.promise('lifecycle.credential.rotation')
     @decorators.idempotent_id('7af0be99-f0de-4a71-9232-1690d44ba231')
-    def test_rotate_credential(self):
+    def test_rotate_credential(self) -> None:
         self.require_microversions(microversions.CREDENTIALS)
         old = self.application_credentials_of(self.cluster)
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
@@ -138,8 +138,8 @@ class SharedClusterTest(operations.BaseOperationsTest):
             f'as many application credentials as before, and not {old}')
         state = self.waiter.until_settled(self.cluster['uuid'], WORKERS)
         self.assertRegex(state.status, '_COMPLETE$')
-        workers = before.nodegroup['node_count']
-        self.assert_usable(state.cluster, workers)
+        workers = before.group['node_count']
+        self.assert_usable(state.body, workers)
         if flags.can_resize():
             self.resize(workers + 1)
             self.resize(workers)
@@ -150,7 +150,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
     """Rotation of the CA needs its own cluster, as it may destroy it."""
 
     @decorators.idempotent_id('f4fbe34c-a5fc-4f37-95eb-908fdc35fa97')
-    def test_the_cluster_can_be_used_afterwards(self):
+    def test_the_cluster_can_be_used_afterwards(self) -> None:
         cluster = self.create_cluster(self.create_template())
 
         try:
@@ -171,7 +171,7 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.authority.refusal-passes')
     @decorators.idempotent_id('19a09d61-f46e-44c6-9f0b-9f3b6376949c')
-    def test_a_refusal_is_no_failure_of_the_cluster(self):
+    def test_a_refusal_is_no_failure_of_the_cluster(self) -> None:
         cluster = self.create_cluster(self.create_template())
 
         self.assertRaises(
@@ -188,7 +188,7 @@ class ThreeMastersTest(operations.BaseOperationsTest):
     needs = ('three_masters',)
 
     @decorators.idempotent_id('48e0beec-282c-4e8c-bc97-fe7b0ecf0d4b')
-    def test_create_and_delete(self):
+    def test_create_and_delete(self) -> None:
         workers = CONF.magnum_capi.node_count
 
         cluster = self.create_cluster(

@@ -19,7 +19,7 @@ WORKERS = operations.WORKERS
 class DeleteDuringCreateTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('e6f44f89-3c5a-48b8-896a-e928e5bdc788')
-    def test_nothing_is_left(self):
+    def test_nothing_is_left(self) -> None:
         credentials = self.application_credentials()
         # Short enough that no driver truncates it: objects are found by it.
         name = f'n{uuid.uuid4().hex[:20]}'
@@ -38,7 +38,7 @@ class ResizesTest(operations.BaseOperationsTest):
     needs = (flags.RESIZE,)
 
     @decorators.idempotent_id('95dc57bb-9547-4932-ad7c-5256623a3c4c')
-    def test_the_last_of_three_counts(self):
+    def test_the_last_of_three_counts(self) -> None:
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count
         cluster = self.create_cluster(self.create_template())

@@ -5,6 +5,7 @@
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import operations
@@ -18,18 +19,19 @@ class NamelessTest(operations.BaseOperationsTest):
 
     needs = ('upgrade_image_id', 'nameless_os_distro')
 
-    def create_nameless_template(self, option):
+    def create_nameless_template(self, option: str) -> json_types.Object:
         """Create a template for which Magnum chooses the driver by type."""
         image = self.create_image_like(
             option, os_distro=CONF.magnum_capi.nameless_os_distro)
         template = self.create_template(image_id=image['id'])
-        template = self.magnum.templates.update_cluster_template(
-            template['uuid'], [{'op': 'remove', 'path': '/driver'}])
-        self.assertIsNone(template['driver'])
-        return template
+        nameless: json_types.Object = (
+            self.magnum.templates.update_cluster_template(
+                template['uuid'], [{'op': 'remove', 'path': '/driver'}]))
+        self.assertIsNone(nameless['driver'])
+        return nameless
 
     @decorators.idempotent_id('7a190f6d-c08c-4165-b899-0ffeb4124327')
-    def test_their_clusters_can_be_upgraded(self):
+    def test_their_clusters_can_be_upgraded(self) -> None:
         named = self.create_template(
             **factories.upgrade_changes(CONF))
         cluster = self.create_cluster(
@@ -49,7 +51,7 @@ class RememberTest(operations.BaseOperationsTest):
     needs = ('upgrade_image_id', flags.RESIZE)
 
     @decorators.idempotent_id('0f3d9a61-6e3c-4b3a-8d0a-57b1c2e94f86')
-    def test_image_with_another_version_later(self):
+    def test_image_with_another_version_later(self) -> None:
         if CONF.magnum_capi_feature_enabled.real_nodes:
             self.skipTest('[magnum_capi_feature_enabled] real_nodes is true: '
                           'servers cannot boot from the image of this test')
@@ -81,7 +83,7 @@ class UpgradeTest(operations.BaseOperationsTest):
     needs = ('upgrade_image_id',)
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.old = cls.create_class_template()
         cls.new = cls.create_class_template(
@@ -89,9 +91,10 @@ class UpgradeTest(operations.BaseOperationsTest):
         cls.cluster = cls.create_class_cluster(cls.old)
         cls.old_version = cls.cluster['coe_version']
 
-    def upgraded(self):
+    def upgraded(self) -> json_types.Object:
         """Return the upgraded cluster, whichever test runs first."""
-        cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
+        cluster: json_types.Object = self.magnum.clusters.show_cluster(
+            self.cluster['uuid'])
         if cluster['cluster_template_id'] == self.new['uuid']:
             return cluster
         # Some drivers report COMPLETE before there is a control plane.
@@ -100,7 +103,7 @@ class UpgradeTest(operations.BaseOperationsTest):
 
     @flags.promise('upgrade.cluster.newer-image')
     @decorators.idempotent_id('2a444494-a541-44be-837f-6e881706f92f')
-    def test_newer_image(self):
+    def test_newer_image(self) -> None:
         cluster = self.upgraded()
 
         self.assertEqual(
@@ -113,7 +116,7 @@ class UpgradeTest(operations.BaseOperationsTest):
 
     @flags.promise('upgrade.cluster.downgrade-refused')
     @decorators.idempotent_id('ea0e7594-8fa9-4b30-8833-4ae5c2ef8203')
-    def test_older_image_is_refused(self):
+    def test_older_image_is_refused(self) -> None:
         cluster = self.upgraded()
 
         self.assert_upgrade_refused(cluster, self.old)
@@ -123,7 +126,7 @@ class UpgradeTest(operations.BaseOperationsTest):
     @decorators.attr(type='negative')
     @flags.promise('upgrade.cluster.unusable-image-refused')
     @decorators.idempotent_id('45cc5760-a815-4fb6-ba3c-bc9b085a13de')
-    def test_unusable_image_is_refused(self):
+    def test_unusable_image_is_refused(self) -> None:
         cluster = self.magnum.clusters.show_cluster(self.cluster['uuid'])
 
         # Without a version, and with one that is far ahead.

@@ -9,6 +9,8 @@ management_kubeconfig.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -27,7 +29,8 @@ OPERATORS = '203.0.113.0/24'
 BALANCER = ('management_kubeconfig', 'master_lb_enabled')
 
 
-def openstack_cluster(case, template):
+def openstack_cluster(case: type[operations.BaseOperationsTest],
+                      template: json_types.Object) -> json_types.Object:
     """Request a cluster for a class; return the spec of its OpenStackCluster.
 
     It is not waited for: where only its own network may reach its API, the
@@ -37,11 +40,13 @@ def openstack_cluster(case, template):
     """
     uuid = case.request_class_cluster(template)
     waiter, failure = case.new_waiter(), observations.creation_failure()
+    management = base.management_cluster(
+        CONF.magnum_capi.management_kubeconfig)
 
-    def poll():
+    def poll() -> tuple[observations.Observation, json_types.Object | None]:
         state = waiter.observe(uuid)
-        return state, state.stack_id and case.management.spec(
-            'OpenStackCluster', state.stack_id)
+        return state, management.spec(
+            'OpenStackCluster', state.stack_id) if state.stack_id else None
 
     with case.explained([uuid]):
         _, spec = waiters.until(
@@ -61,7 +66,7 @@ class ApiServerTest(operations.BaseOperationsTest):
     needs = BALANCER
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.spec = openstack_cluster(cls, cls.create_class_template(
             master_lb_enabled=True, floating_ip_enabled=False, labels={
@@ -70,14 +75,14 @@ class ApiServerTest(operations.BaseOperationsTest):
 
     @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
-    def test_allow_list(self):
+    def test_allow_list(self) -> None:
         balancer = self.spec.get('apiServerLoadBalancer') or {}
 
         self.assertEqual([ALLOWED], balancer.get('allowedCIDRs'))
 
     @flags.promise('network.api.no-floating-ip')
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
-    def test_no_floating_ip(self):
+    def test_no_floating_ip(self) -> None:
         wish = 'disableAPIServerFloatingIP'
         self.assertIs(True, self.spec.get(wish), wish)
 
@@ -89,7 +94,7 @@ class OverlayTest(operations.BaseOperationsTest):
     needs = (*BALANCER, 'value_overlay')
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.spec = openstack_cluster(cls, cls.create_class_template(
             master_lb_enabled=True, labels={
@@ -98,7 +103,7 @@ class OverlayTest(operations.BaseOperationsTest):
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
     @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
-    def test_the_allow_list_of_a_user_stays(self):
+    def test_the_allow_list_of_a_user_stays(self) -> None:
         self.assertEqual(
             {ALLOWED, OPERATORS}, set(
                 self.spec['apiServerLoadBalancer'].get('allowedCIDRs', ())))
@@ -108,7 +113,7 @@ class OverlayTest(operations.BaseOperationsTest):
 class NoExternalNetworkTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('c26b98f2-3903-4259-a96a-918760cf3f2c')
-    def test_create(self):
+    def test_create(self) -> None:
         cluster = self.create_cluster(
             self.create_template(external_network_id=None))
 
@@ -119,7 +124,7 @@ class NoExternalNetworkTest(operations.BaseOperationsTest):
 class OwnLabelsTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('9af7c332-30d8-4e7c-beb6-29da0fd00103')
-    def test_create_and_delete(self):
+    def test_create_and_delete(self) -> None:
         # Without merge_labels a cluster inherits no label of its template.
         # Magnum itself wants this one where a flavor has no disk
         # (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
@@ -137,5 +142,5 @@ class OwnLabelsTest(operations.BaseOperationsTest):
         self.assertIsNone(observations.own_labels_fault(
             state, own, of_template.keys() - own.keys()))
         if state.status == 'CREATE_COMPLETE':
-            self.assert_usable(state.cluster)
+            self.assert_usable(state.body)
         self.delete_cluster({'uuid': uuid})

@@ -6,9 +6,14 @@ The labels are those that magnum-capi-helm and magnum-cluster-api have in
 common.
 """
 
+import collections.abc
+import typing
+
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.evidence import capi
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import observations
@@ -36,18 +41,18 @@ class _Objects:
     :param bodies: list of (kind, dict).
     """
 
-    def __init__(self, bodies):
+    def __init__(self, bodies: list[tuple[str, json_types.Object]]) -> None:
         self._bodies = bodies
 
-    def of(self, kind):
+    def of(self, kind: str) -> list[json_types.Object]:
         return [obj for found, obj in self._bodies if found == kind]
 
-    def cluster(self, *path):
+    def cluster(self, *path: str) -> typing.Any:
         """Value at a path of the spec of the OpenStackCluster, or None."""
         cluster, = self.of('OpenStackCluster')
         return _value(cluster['spec'], *path)
 
-    def machines(self, kind, *path):
+    def machines(self, kind: str, *path: str) -> list[typing.Any]:
         """Values at a path of the specs of the machines, one for each object.
 
         :param kind: KubeadmControlPlane or MachineDeployment.
@@ -57,31 +62,32 @@ class _Objects:
         return [_value(templates[_template(obj)], *path)
                 for obj in self.of(kind)]
 
-    def bounds(self):
+    def bounds(self) -> list[autoscaler.Bounds]:
         """The bounds of the autoscaler, a list of (least, most)."""
         return sorted(autoscaler.bounds(obj['metadata'])
                       for obj in self.of('MachineDeployment'))
 
 
-def _template(obj):
+def _template(obj: json_types.Object) -> str:
     """Name of the template of the machines of an object."""
     spec = obj['spec'].get('machineTemplate') or obj['spec']['template']
-    return (spec.get('spec') or spec)['infrastructureRef']['name']
+    return str((spec.get('spec') or spec)['infrastructureRef']['name'])
 
 
-def _value(value, *path):
+def _value(value: typing.Any, *path: str) -> typing.Any:
     for key in path:
         value = (value or {}).get(key)
     return value
 
 
-def _etcd(devices):
+def _etcd(devices: list[json_types.Object] | None) -> list[int]:
     return [device['sizeGiB'] for device in devices or ()
             if device['name'] == 'etcd']
 
 
 #: (label, what it changes, function of _Objects).
-EFFECTS = (
+EFFECTS: tuple[tuple[
+    str, object, collections.abc.Callable[[_Objects], object]], ...] = (
     ('boot_volume_size', [12], lambda objects: objects.machines(
         'KubeadmControlPlane', 'rootVolume', 'sizeGiB')),
     ('boot_volume_size', [12], lambda objects: objects.machines(
@@ -115,15 +121,16 @@ class LabelsTest(operations.BaseOperationsTest):
     # Groups of any minimum came with 1.10.
     min_microversion = '1.10'
     needs = ('management_kubeconfig', 'master_lb_enabled')
+    management: capi.ManagementCluster
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
             master_lb_enabled=True, floating_ip_enabled=False,
             labels={**CONF.magnum_capi.labels, **LABELS}))
 
-    def objects(self):
+    def objects(self) -> _Objects:
         found = _Objects(self.management.bodies(
             KINDS, observations.stack_id(self.cluster)))
         if not found.of('OpenStackCluster'):
@@ -131,7 +138,7 @@ class LabelsTest(operations.BaseOperationsTest):
         return found
 
     @decorators.idempotent_id('053fd3a8-cffc-4b28-8f0d-8e5a75a08618')
-    def test_each_has_its_effect(self):
+    def test_each_has_its_effect(self) -> None:
         objects = self.objects()
 
         self.assertEqual([], [
@@ -141,7 +148,7 @@ class LabelsTest(operations.BaseOperationsTest):
 
     @flags.needs(flags.RESIZE)
     @decorators.idempotent_id('18ca4ca9-ede6-4b1c-83c5-036d51bdd719')
-    def test_bounds_of_a_node_group_count_before_labels(self):
+    def test_bounds_of_a_node_group_count_before_labels(self) -> None:
         group = self.create_group(
             self.cluster, node_count=LOW, min_node_count=LOW,
             max_node_count=HIGH)

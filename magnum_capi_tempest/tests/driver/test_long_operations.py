@@ -4,9 +4,12 @@
 create_timeout is a minute here, the minimum of Magnum.
 """
 
+import typing
+
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common import observations
@@ -29,7 +32,8 @@ FAILURE = 'failed by a test'
 LATE = 'fault_flavors.late'
 
 
-def request_short_cluster(case, **template):
+def request_short_cluster(case: type[operations.BaseOperationsTest],
+                          **template: typing.Any) -> str:
     """Request a cluster with the shortest create_timeout, for a class."""
     uuid = case.request_class_cluster(
         case.create_class_template(**template), create_timeout=CREATE_TIMEOUT)
@@ -39,19 +43,23 @@ def request_short_cluster(case, **template):
     return uuid
 
 
-def create_late_group(test, cluster):
+def create_late_group(test: operations.BaseOperationsTest,
+                      cluster: json_types.Object) -> json_types.Object:
     """Request a node group whose machine is slow to become ready."""
-    return test.magnum.nodegroups.create_nodegroup(
+    group: json_types.Object = test.magnum.nodegroups.create_nodegroup(
         cluster['uuid'], name='late', node_count=1,
         flavor_id=flags.value(LATE))
+    return group
 
 
-def assert_group_created(test, cluster, group):
+def assert_group_created(test: operations.BaseOperationsTest,
+                         cluster: json_types.Object, group: json_types.Object
+                         ) -> None:
     state = test.waiter.until_settled(cluster['uuid'], group['uuid'])
     test.assertEqual(
         ('UPDATE_COMPLETE', 'CREATE_COMPLETE'),
         (state.status, state.group_status), state.status_reason)
-    test.assert_nodes_now(state.cluster, CONF.magnum_capi.node_count + 1)
+    test.assert_nodes_now(state.body, CONF.magnum_capi.node_count + 1)
 
 
 class LateClusterTest(operations.BaseOperationsTest):
@@ -60,7 +68,7 @@ class LateClusterTest(operations.BaseOperationsTest):
     needs = (LATE,)
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.failing, cls.doomed = (
             request_short_cluster(
@@ -70,7 +78,7 @@ class LateClusterTest(operations.BaseOperationsTest):
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.failure-ends')
     @decorators.idempotent_id('5d0a6f5e-9b1f-4c3f-8d27-6c1e2f0b7a94')
-    def test_a_creation_that_failed_is_complete_in_the_end(self):
+    def test_a_creation_that_failed_is_complete_in_the_end(self) -> None:
         self.explain({'uuid': self.failing})
         state = self.waiter.until_settled(self.failing)
         self.assertEqual('CREATE_FAILED', state.status)
@@ -83,7 +91,7 @@ class LateClusterTest(operations.BaseOperationsTest):
     @flags.needs('magnum.cluster.failed-polled')
     @flags.promise('lifecycle.cluster.late-deletion')
     @decorators.idempotent_id('c1f3b7d2-0e64-4a58-9f8b-3b7d5e2a9c16')
-    def test_a_deletion_takes_as_long_as_it_needs(self):
+    def test_a_deletion_takes_as_long_as_it_needs(self) -> None:
         self.explain({'uuid': self.doomed})
         # Machines that do not exist yet would be deleted quickly.
         self.until_complete(self.doomed)
@@ -100,7 +108,7 @@ class LateGroupTest(operations.BaseOperationsTest):
     needs = (LATE,)
 
     @decorators.idempotent_id('8e2b4c90-7d15-4f6a-b3c8-d94f1a60e75b')
-    def test_an_update_takes_as_long_as_it_needs(self):
+    def test_an_update_takes_as_long_as_it_needs(self) -> None:
         uuid = request_short_cluster(type(self))
         self.explain({'uuid': uuid})
         cluster = self.until_complete(uuid)
@@ -116,7 +124,7 @@ class MachineFailsTest(operations.BaseOperationsTest):
     needs = (*remediation.NEEDS, LATE)
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         # So that the failure lasts long enough to be seen.
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
@@ -124,7 +132,7 @@ class MachineFailsTest(operations.BaseOperationsTest):
                     'auto_healing_enabled': 'false'}))
 
     @decorators.idempotent_id('2f96d0a3-5c7e-4b81-a64d-0f8e3c95b172')
-    def test_a_machine_that_fails_late_is_left_to_be_replaced(self):
+    def test_a_machine_that_fails_late_is_left_to_be_replaced(self) -> None:
         lost, _ = remediation.Machines(self.cluster).running()
         group = create_late_group(self, self.cluster)
         uuid = self.cluster['uuid']

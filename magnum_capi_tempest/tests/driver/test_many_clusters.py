@@ -11,6 +11,7 @@ A sandbox has it disabled, unless it is created with:
 """
 
 import time
+import typing
 
 from tempest import config
 from tempest.lib import decorators
@@ -26,10 +27,13 @@ CONF = config.CONF
 #: Seconds between two requests.
 STAGGER = 3
 
+#: What was seen of each cluster, by its uuid.
+States: typing.TypeAlias = dict[str, observations.Observation]
 
-def _limit(count):
+
+def _limit(count: int) -> int:
     """Seconds to wait until so many clusters are complete, or gone."""
-    return CONF.magnum_capi.build_timeout + 15 * count
+    return int(CONF.magnum_capi.build_timeout + 15 * count)
 
 
 @flags.promise('lifecycle.cluster.many')
@@ -41,9 +45,10 @@ class ManyClustersTest(operations.BaseOperationsTest):
 
     @decorators.attr(type='scale')
     @decorators.idempotent_id('7a94eda4-fd94-4dfd-9ce1-c9b5b3da572c')
-    def test_all_are_complete_in_time_and_go(self):
+    def test_all_are_complete_in_time_and_go(self) -> None:
         template, keypair = self.create_template(), self.create_keypair()
-        began, asked = time.monotonic(), []
+        began = time.monotonic()
+        asked: list[str] = []
 
         for number in range(CONF.magnum_capi.many_clusters):
             self.wait_until(began + number * STAGGER)
@@ -56,15 +61,15 @@ class ManyClustersTest(operations.BaseOperationsTest):
         self.assert_all_go(asked)
 
     @staticmethod
-    def wait_until(when):
+    def wait_until(when: float) -> None:
         waiters.until(time.monotonic, lambda now: now >= when, 'the next one',
                       timeout=STAGGER + 1)
 
-    def wait_for_all(self, asked, began):
+    def wait_for_all(self, asked: list[str], began: float) -> dict[str, float]:
         """Return seconds by uuid, counted from the first request."""
-        took = {}
+        took: dict[str, float] = {}
 
-        def poll():
+        def poll() -> States:
             state = self.observe_all(asked)
             for uuid, one in state.items():
                 if one.status == 'CREATE_COMPLETE':
@@ -77,23 +82,23 @@ class ManyClustersTest(operations.BaseOperationsTest):
             timeout=_limit(len(asked)), describe=self.counted)
         return took
 
-    def observe_all(self, asked):
+    def observe_all(self, asked: list[str]) -> States:
         return {uuid: self.waiter.observe(uuid) for uuid in asked}
 
     @staticmethod
-    def failures(state):
+    def failures(state: States) -> str:
         """Return which clusters have failed, and how; '' if none."""
         return '; '.join(f'{uuid} is {one}' for uuid, one in state.items()
                          if observations.is_failed(one.status))
 
     @staticmethod
-    def counted(state):
+    def counted(state: States) -> str:
         """Return how many clusters have which status, a text."""
         found = [str(one.status) for one in state.values()]
         return ', '.join(f'{found.count(status)} {status}'
                          for status in sorted(set(found)))
 
-    def assert_all_go(self, asked):
+    def assert_all_go(self, asked: list[str]) -> None:
         """Delete all at once; the cleanup checks that all are gone."""
         for uuid in asked:
             self.magnum.clusters.delete_cluster(uuid)

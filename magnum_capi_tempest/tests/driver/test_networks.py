@@ -8,6 +8,7 @@ The tests read the objects of Cluster API Provider OpenStack.
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import networks
 from magnum_capi_tempest.tests.common import observations
@@ -30,12 +31,12 @@ class NamesTest(operations.BaseOperationsTest):
     needs = ('service_available.neutron',)
 
     @classmethod
-    def setup_clients(cls):
+    def setup_clients(cls) -> None:
         super().setup_clients()
         cls.require_project('admin', own=False)
 
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
-    def test_own_network_is_meant(self):
+    def test_own_network_is_meant(self) -> None:
         own = networks.Networks(self.os_primary, self.addCleanup)
         network = own.create()
         own.connect(own.create_subnet(network, '10.99.3.0/24'))
@@ -64,9 +65,10 @@ class NetworksTest(operations.BaseOperationsTest):
     """All tests check one cluster."""
 
     needs = ('management_kubeconfig', 'service_available.neutron')
+    management: capi.ManagementCluster
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         # Networks first, so that they are deleted last.
         own = networks.Networks(cls.os_primary, cls.addClassResourceCleanup)
@@ -91,18 +93,18 @@ class NetworksTest(operations.BaseOperationsTest):
         if not cls.specs['OpenStackCluster']:
             raise cls.skipException('There is no OpenStackCluster')
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.spec, = self.specs['OpenStackCluster']
 
     @decorators.idempotent_id('476301eb-3b6b-432a-a8ea-52abe465ef6f')
-    def test_internal_network(self):
+    def test_internal_network(self) -> None:
         self.assertTrue(
             networks.refers_to(self.spec.get('network'), self.network),
             self.spec.get('network'))
 
     @decorators.idempotent_id('19c911b3-55f9-4899-8da7-187e0845f8a9')
-    def test_internal_subnet(self):
+    def test_internal_subnet(self) -> None:
         found = self.spec.get('subnets') or []
 
         self.assertEqual(
@@ -112,7 +114,7 @@ class NetworksTest(operations.BaseOperationsTest):
         self.assertFalse(self.spec.get('managedSubnets'))
 
     @decorators.idempotent_id('c22b6700-48c2-4a6e-bcdb-620089526cc7')
-    def test_external_network(self):
+    def test_external_network(self) -> None:
         self.assertTrue(
             networks.refers_to(
                 self.spec.get('externalNetwork'), self.external),
@@ -120,7 +122,7 @@ class NetworksTest(operations.BaseOperationsTest):
 
     @flags.promise(EXTRA)
     @decorators.idempotent_id('b82a64e9-1c27-46fb-9dcf-499a8db6f4e0')
-    def test_workers_are_on_the_extra_network(self):
+    def test_workers_are_on_the_extra_network(self) -> None:
         ports = [port for spec in self.specs['OpenStackMachineTemplate']
                  for port in spec['template']['spec'].get('ports') or ()]
 
@@ -129,7 +131,7 @@ class NetworksTest(operations.BaseOperationsTest):
             for port in ports), ports)
 
     @decorators.idempotent_id('bc061457-eab2-486a-a3f1-672bafe8556d')
-    def test_the_cluster_works(self):
+    def test_the_cluster_works(self) -> None:
         self.assertEqual(
             (self.network['id'], self.subnet['id']),
             (self.cluster['fixed_network'], self.cluster['fixed_subnet']))

@@ -22,7 +22,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
     min_microversion = '1.10'
     needs = (flags.RESIZE,)
 
-    def assert_more_nodes(self, count):
+    def assert_more_nodes(self, count: int) -> None:
         """Assert this many nodes in addition to the default ones."""
         masters = CONF.magnum_capi.master_count
         workers = CONF.magnum_capi.node_count + count
@@ -30,7 +30,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
         self.assert_machines(self.cluster, masters + workers)
 
     @decorators.idempotent_id('db5ff19e-8d8d-4008-b267-eb17f2b4675d')
-    def test_create_resize_delete(self):
+    def test_create_resize_delete(self) -> None:
         group = self.create_group(
             self.cluster, name='more', node_count=1, min_node_count=0)
         self.assertEqual(
@@ -48,7 +48,7 @@ class NodeGroupsTest(operations.BaseOperationsTest):
 
     @flags.promise('lifecycle.node-group.labels-and-taints')
     @decorators.idempotent_id('2bf8b222-247c-4ad0-abe8-a4b3a0f812b1')
-    def test_labels_and_taints(self):
+    def test_labels_and_taints(self) -> None:
         self.require_microversions(microversions.NODE_LABELS)
         # Two nodes: each must have them.
         group = self.create_group(
@@ -73,7 +73,7 @@ class HardNamesTest(operations.BaseOperationsTest):
     """Names that are valid for Magnum, but not for Kubernetes."""
 
     @decorators.idempotent_id('79b50f04-e63e-44b0-8029-477e24c494df')
-    def test_cluster(self):
+    def test_cluster(self) -> None:
         # Drivers truncate names, so that a hyphen may become the last
         # character in front of another hyphen: magnum-capi-helm does so at 30.
         name = f'N{uuid.uuid4().hex[:28]}-._--odd_'
@@ -84,7 +84,7 @@ class HardNamesTest(operations.BaseOperationsTest):
         self.assert_usable(cluster)
 
     @decorators.idempotent_id('1d6da142-9461-47b0-bb49-4084b9e05b32')
-    def test_node_groups(self):
+    def test_node_groups(self) -> None:
         # Short; equal except for characters that Kubernetes forbids; not
         # ASCII; long: a driver may look for a machine deployment whose name
         # its chart truncated, as magnum-capi-helm and capi-helm-charts do at

@@ -23,13 +23,13 @@ class NodeGroupsApartTest(operations.BaseOperationsTest):
     min_microversion = '1.10'
     needs = (flags.RESIZE, 'workload_api')
 
-    def wait_for_nodes(self, count):
+    def wait_for_nodes(self, count: int) -> set[str]:
         """Wait for this many additional nodes; return the names of all."""
         self.assert_usable(self.cluster, CONF.magnum_capi.node_count + count)
         return {node.name for node in self.read_nodes(self.cluster).nodes}
 
     @decorators.idempotent_id('efbe4ec9-a8b5-4ea5-8c35-2faf863a5653')
-    def test_a_resize_leaves_the_nodes_of_others_alone(self):
+    def test_a_resize_leaves_the_nodes_of_others_alone(self) -> None:
         others = self.wait_for_nodes(0)
         group = self.create_group(
             self.cluster, name='apart', node_count=2, min_node_count=0)

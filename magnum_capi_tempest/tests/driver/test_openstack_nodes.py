@@ -31,7 +31,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
     needs = ('real_nodes', 'workload_api')
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.get = staticmethod(
             cloud.getter(cls.os_primary, cls.magnum))
@@ -44,12 +44,12 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
                 state.cluster.get('health_status') != 'UNHEALTHY'),
             f'cluster {cls.cluster["uuid"]} not to be UNHEALTHY')
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.inside = self.workload(self.cluster)
 
     @classmethod
-    def things(cls, kind):
+    def things(cls, kind: str) -> frozenset[model.Thing]:
         """Return what the project has of a kind, a frozenset."""
         who = cls.os_primary.credentials
         found = listing.of_user(
@@ -60,11 +60,12 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
         return found.things
 
     @classmethod
-    def require_listed(cls, kind):
+    def require_listed(cls, kind: str) -> None:
         """Skip the test if the cloud does not list a kind."""
         cls.things(kind)
 
-    def wait_for_named(self, kind, word, count):
+    def wait_for_named(self, kind: str, word: str, count: int
+                       ) -> list[model.Thing]:
         """Wait for this many things with a word in their names.
 
         The project may be that of others, whose things come and go.
@@ -78,7 +79,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     @flags.promise('network.node.ports')
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
-    def test_nodes_have_ports(self):
+    def test_nodes_have_ports(self) -> None:
         self.assert_usable(self.cluster)
         nodes = self.read_nodes(self.cluster).nodes
 
@@ -92,7 +93,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
-    def test_a_server_that_is_deleted_is_replaced(self):
+    def test_a_server_that_is_deleted_is_replaced(self) -> None:
         lost = next(node for node in self.read_nodes(self.cluster).nodes
                     if not node.control_plane)
 
@@ -107,7 +108,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
-    def test_a_load_balancer_comes_and_goes(self):
+    def test_a_load_balancer_comes_and_goes(self) -> None:
         self.require_listed(model.BALANCER)
 
         # The name of its load balancer ends with that of the service.
@@ -123,7 +124,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     @flags.promise('network.service.balancer')
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
-    def test_a_load_balancer_goes_with_its_cluster(self):
+    def test_a_load_balancer_goes_with_its_cluster(self) -> None:
         # The class checks for it when its cluster is gone.
         self.require_listed(model.BALANCER)
         name = capi_objects.new_name('service')
@@ -134,7 +135,7 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
 
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
-    def test_a_volume_comes_and_goes(self):
+    def test_a_volume_comes_and_goes(self) -> None:
         self.require_listed(model.VOLUME)
 
         name = capi_objects.new_name('claim')

@@ -6,6 +6,7 @@ The tests follow the specs md_rollout and kcp_md_rollout of Cluster API's own
 end-to-end tests, with Magnum's max_batch_size.
 """
 
+import collections.abc
 import dataclasses
 import time
 
@@ -13,6 +14,7 @@ from tempest import config
 from tempest.lib import decorators
 
 from magnum_capi import waiting
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
@@ -45,14 +47,16 @@ class Rollout:
     :param seen: such lists, one for each change during the upgrade.
     """
 
-    cluster: dict
-    upgraded: dict
+    cluster: json_types.Object
+    upgraded: json_types.Object
     machines: remediation.Machines
-    before: list
-    seen: list
+    before: list[capi_objects.Machine]
+    seen: list[list[capi_objects.Machine]]
 
 
-def roll_out(case, node_count, groups=()):
+def roll_out(case: type[operations.BaseOperationsTest], node_count: int,
+             groups: collections.abc.Sequence[json_types.Object] = ()
+             ) -> Rollout:
     """Create a cluster for a class and upgrade it: Rollout.
 
     :param node_count: number of default workers.
@@ -74,7 +78,8 @@ def roll_out(case, node_count, groups=()):
     return Rollout(cluster, upgraded, machines, before, seen)
 
 
-def _in_service(machines, workers):
+def _in_service(machines: remediation.Machines, workers: int
+                ) -> list[capi_objects.Machine]:
     """Wait until all machines are in service, and return them.
 
     Some drivers report complete clusters before that, which is left to the
@@ -89,7 +94,10 @@ def _in_service(machines, workers):
         describe=operations.listed)
 
 
-def _upgrade(case, cluster, template, machines, before):
+def _upgrade(case: type[operations.BaseOperationsTest],
+             cluster: json_types.Object, template: json_types.Object,
+             machines: remediation.Machines, before: list[capi_objects.Machine]
+             ) -> tuple[json_types.Object, list[list[capi_objects.Machine]]]:
     """Upgrade a cluster and observe it.
 
     :returns: the cluster, and lists of capi_objects.Machine, one for each
@@ -102,11 +110,11 @@ def _upgrade(case, cluster, template, machines, before):
     case.magnum.clusters.upgrade_cluster(
         uuid, cluster_template=template['uuid'], max_batch_size=BATCH)
 
-    def observe():
+    def observe() -> observations.Observation:
         watch.read()
         return waiter.observe(uuid, WORKERS)
 
-    def over(update):
+    def over(update: observations.Update) -> bool:
         # Some drivers report COMPLETE before anything has happened, which
         # is left to the tests of complete-means-ready.
         now = watch.moments[-1]
@@ -127,14 +135,14 @@ class RolloutTest(operations.BaseOperationsTest):
     needs = NEEDS
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.rollout = roll_out(cls, 2 * BATCH)
         cls.cluster = cls.rollout.cluster
 
     @flags.promise('upgrade.rollout.complete')
     @decorators.idempotent_id('a5c1c1c8-b1a0-4923-a188-3596d95242ef')
-    def test_all_machines_are_replaced(self):
+    def test_all_machines_are_replaced(self) -> None:
         before, after = self.rollout.before, self.rollout.machines.all()
 
         self.assertEqual(set(), {m.name for m in after}
@@ -146,26 +154,26 @@ class RolloutTest(operations.BaseOperationsTest):
 
     @flags.promise('upgrade.rollout.control-plane-stays')
     @decorators.idempotent_id('31886a27-00f9-48e0-8b10-f85bd2afad8f')
-    def test_the_control_plane_goes_on(self):
+    def test_the_control_plane_goes_on(self) -> None:
         self.assertEqual(CONF.magnum_capi.master_count, min(
             capi_objects.in_service(machines, True)
             for machines in self.rollout.seen))
 
     @flags.promise('upgrade.rollout.batch-kept')
     @decorators.idempotent_id('f6908894-7fb1-486f-816d-104627a01c2e')
-    def test_no_more_workers_are_away_than_the_batch(self):
+    def test_no_more_workers_are_away_than_the_batch(self) -> None:
         self.assertLessEqual(BATCH, min(
             capi_objects.in_service(machines, False)
             for machines in self.rollout.seen))
 
     @flags.promise('upgrade.rollout.in-order')
     @decorators.idempotent_id('1698f242-6bf6-45db-84db-fc855e4aea70')
-    def test_no_worker_is_newer_than_the_control_plane(self):
+    def test_no_worker_is_newer_than_the_control_plane(self) -> None:
         self.assertEqual([], upgrade_order.skew(self.rollout.seen))
 
     @flags.promise('upgrade.rollout.batch-used')
     @decorators.idempotent_id('d7f8709a-4cb8-4829-8350-66ec2d08e3b6')
-    def test_as_many_workers_are_away_as_the_batch(self):
+    def test_as_many_workers_are_away_as_the_batch(self) -> None:
         self.assertEqual(BATCH, min(
             capi_objects.in_service(machines, False)
             for machines in self.rollout.seen))
@@ -178,24 +186,24 @@ class InOrderTest(operations.BaseOperationsTest):
     needs = NEEDS
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         super().resource_setup()
         cls.rollout = roll_out(cls, 1, [{'name': 'second', 'node_count': 1}])
         cls.cluster = cls.rollout.cluster
 
     @decorators.idempotent_id('0b3582be-e257-4917-947f-059af325365c')
-    def test_control_plane_first_then_group_by_group(self):
+    def test_control_plane_first_then_group_by_group(self) -> None:
         self.assertEqual([], upgrade_order.disorder(
             self.rollout.before, self.rollout.seen))
 
     @decorators.idempotent_id('4302eeb2-35b2-4479-9b32-40d0e333dc33')
-    def test_no_group_is_without_a_node(self):
+    def test_no_group_is_without_a_node(self) -> None:
         fewest = upgrade_order.fewest(self.rollout.seen)
 
         self.assertEqual([1, 1], sorted(fewest.values()), fewest)
 
     @decorators.idempotent_id('54348b06-764b-4b08-97fe-85ad2d050b8e')
-    def test_all_nodes_are_new_in_the_end(self):
+    def test_all_nodes_are_new_in_the_end(self) -> None:
         cluster = self.with_new_version(self.rollout.upgraded)
 
         self.assertEqual({cluster['coe_version']}, {

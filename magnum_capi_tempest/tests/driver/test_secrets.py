@@ -15,6 +15,7 @@ from cryptography import x509
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import disclosure
@@ -31,26 +32,27 @@ CONF = config.CONF
 class SecretsTest(operations.BaseOperationsTest):
     shares_cluster = True
     needs = ('management_kubeconfig',)
+    management: capi.ManagementCluster
 
     @classmethod
-    def resource_setup(cls):
+    def resource_setup(cls) -> None:
         cls.logs = disclosure.Logs(CONF.magnum_capi.log_files)
         super().resource_setup()
         # They must stay hidden even after others have replaced them.
         cls.secrets = cls.read_secrets()
 
     @classmethod
-    def read_secrets(cls):
+    def read_secrets(cls) -> dict[str, str]:
         return disclosure.secrets(
             body for _, body in cls.management.bodies(
                 ('Secret',), observations.stack_id(cls.cluster)))
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         self.assertNotEqual({}, self.secrets, 'The cluster has no secrets')
 
     @decorators.idempotent_id('d6bc47ae-2a81-4014-abee-0e774e622f9c')
-    def test_magnum_answers_without_them(self):
+    def test_magnum_answers_without_them(self) -> None:
         uuid = self.cluster['uuid']
         groups = self.magnum.nodegroups.list_nodegroups(uuid)['nodegroups']
 
@@ -67,7 +69,7 @@ class SecretsTest(operations.BaseOperationsTest):
 
     @flags.needs('log_files')
     @decorators.idempotent_id('f8301443-7032-44aa-8bdd-3c7339ac1289')
-    def test_logs_are_without_them(self):
+    def test_logs_are_without_them(self) -> None:
         if (not flags.not_promised('lifecycle.credential.rotation')
                 and self.has_microversion(microversions.CREDENTIALS)):
             self.magnum.clusters.rotate_credential(
@@ -94,11 +96,12 @@ class AuthoritiesTest(operations.BaseOperationsTest):
 
     shares_cluster = True
     needs = ('management_kubeconfig',)
+    management: capi.ManagementCluster
 
     @decorators.idempotent_id('00e6b23a-bbca-4fa9-96c6-c3b12c627996')
-    def test_each_is_another(self):
+    def test_each_is_another(self) -> None:
         stack_id = observations.stack_id(self.cluster)
-        found = {}
+        found: dict[bytes, list[str]] = {}
         for _, obj in self.management.bodies(('Secret',), stack_id):
             name, _, purpose = obj['metadata']['name'].rpartition('-')
             if name == stack_id and purpose in ('ca', 'etcd', 'proxy'):
@@ -112,7 +115,7 @@ class AuthoritiesTest(operations.BaseOperationsTest):
         self.assertEqual(['ca'], found.get(_public_key(shown)))
 
 
-def _public_key(pem):
+def _public_key(pem: str) -> bytes:
     """Return the public key of a certificate in PEM, bytes."""
     return x509.load_pem_x509_certificate(pem.encode()).public_key(
     ).public_bytes(serialization.Encoding.DER,
@@ -124,9 +127,10 @@ class ProxyTest(operations.BaseOperationsTest):
     """The proxy of a template has a password, which must stay secret."""
 
     needs = ('management_kubeconfig',)
+    management: capi.ManagementCluster
 
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
-    def test_password_is_in_secrets_only(self):
+    def test_password_is_in_secrets_only(self) -> None:
         password = uuid.uuid4().hex
         cluster = self.create_cluster(self.create_template(
             http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))

@@ -21,7 +21,7 @@ class ZeroNodesTest(operations.BaseOperationsTest):
     needs = (flags.RESIZE,)
 
     @decorators.idempotent_id('d0c3a404-1294-4059-ae14-76ba970004fc')
-    def test_create_grow_and_shrink(self):
+    def test_create_grow_and_shrink(self) -> None:
         masters = CONF.magnum_capi.master_count
 
         cluster = self.create_cluster(self.create_template(), node_count=0)
