@@ -28,7 +28,6 @@ def kubeconfig_of(certificates: services.CertificatesClient,
                   cluster: json_types.Object) -> collections.abc.Iterator[str]:
     """Have a certificate signed by Magnum; yield the path of a kubeconfig.
 
-    :param certificates: CertificatesClient.
     :param cluster: body of the cluster; its api_address must be set.
     """
     with private_folder() as folder:

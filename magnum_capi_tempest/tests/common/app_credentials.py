@@ -14,7 +14,7 @@ from magnum_capi_tempest.tests.common import tempest_types
 def of_user(manager: tempest_types.Manager) -> list[json_types.Object]:
     """Return all application credentials of a user, bodies.
 
-    :param manager: tempest client manager of the user.
+    :param manager: clients of the user.
     """
     client = manager.application_credentials_client
     found: list[json_types.Object] = client.list_application_credentials(
@@ -29,7 +29,7 @@ def of_cluster(manager: tempest_types.Manager, cluster_id: str) -> list[str]:
     magnum-capi-helm 1.4 (common/app_creds.py) and in this project's driver,
     "UUID" in magnum-cluster-api 0.38 (driver.py).
 
-    :param manager: tempest client manager of the user.
+    :param manager: clients of the user.
     :param cluster_id: uuid.
     """
     return sorted(one['id'] for one in of_user(manager)

@@ -28,8 +28,7 @@ def groups(api: capi_objects.Management, stack_id: str
            ) -> list[tuple[capi_objects.Found, Bounds]]:
     """Return the MachineDeployments of a cluster that have bounds.
 
-    :param api: capi_objects.Management.
-    :returns: list of pairs, a capi_objects.Found and its bounds.
+    :returns: the objects and their bounds.
     :raises KubeError: the management cluster did not answer.
     """
     return [(found, bounds(found.body['metadata']))
@@ -41,7 +40,6 @@ def scale(api: capi_objects.Management, group: capi_objects.Found, size: int
           ) -> None:
     """Set the number of machines of one of :func:`groups`.
 
-    :param group: capi_objects.Found.
     :raises KubeError: the management cluster did not answer, or refused.
     """
     api.replace(f'{group.path}/scale',

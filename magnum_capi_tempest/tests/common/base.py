@@ -514,12 +514,12 @@ class BaseMagnumCapiTest(test.BaseTestCase):
                          owner: Owner | None = None) -> dict[str, str]:
         """Collect all information about clusters, and write it to files.
 
-        :param clusters: list of uuids.
+        :param clusters: their uuids.
         :param test: id of the test or class that failed.
         :param since: seconds since the epoch, when it began.
-        :param owner: pair of the tempest client manager and factories.Magnum
-            of the user who owns the clusters; None: the primary one.
-        :returns: dict of names and texts without secrets.
+        :param owner: clients of the user who owns the clusters; None: the
+            primary one.
+        :returns: texts without secrets, by name.
         """
         options = CONF.magnum_capi
         manager, magnum = owner or (cls.os_primary, cls.magnum)

@@ -76,9 +76,7 @@ def view(magnum: factories.Magnum, management: capi.ManagementCluster | None,
          cluster_id: str) -> View:
     """Read a cluster.
 
-    :param magnum: factories.Magnum of a user who may see it.
-    :param management: capi.ManagementCluster, or None.
-    :returns: View.
+    :param magnum: clients of a user who may see it.
     """
     cluster = magnum.clusters.show_cluster(cluster_id)
     groups = magnum.nodegroups.list_nodegroups(cluster_id)['nodegroups']
@@ -94,8 +92,7 @@ def faults(before: View, after: View | None,
            late_version: bool = False) -> list[str]:
     """Return what has changed although no operation named it, a line each.
 
-    :param before: View.
-    :param after: a later View of the same cluster; None: it is gone.
+    :param after: a later view of the same cluster; None: it is gone.
     :param named: names or uuids of the node groups that were created, changed
         or deleted.
     :param upgraded: the whole cluster was upgraded.

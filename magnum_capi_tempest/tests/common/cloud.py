@@ -21,7 +21,7 @@ def octavia(manager: tempest_types.Manager, region: str
 
     It is reached like Neutron: [network] endpoint_type.
 
-    :param manager: tempest client manager of a user.
+    :param manager: clients of a user.
     """
     return rest_client.RestClient(
         manager.auth_provider, 'load-balancer', region,
@@ -33,8 +33,8 @@ def getter(manager: tempest_types.Manager, magnum: factories.Magnum
            ) -> listing.Get:
     """Return a GET function for leaks.listing that uses Tempest's clients.
 
-    :param manager: tempest client manager of a user.
-    :param magnum: factories.Magnum of the same user.
+    :param manager: clients of a user.
+    :param magnum: clients of the same user.
     """
     def client(service: str) -> tuple[rest_client.RestClient, str]:
         if service == 'container-infra':

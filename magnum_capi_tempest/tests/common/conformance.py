@@ -57,10 +57,7 @@ def results() -> str:
 
 
 def _run(wanted: option_files.ConformancePlan) -> runner.Plan:
-    """The conformance run of a plan.
-
-    :param wanted: option_files.ConformancePlan.
-    """
+    """The conformance run of a plan."""
     return runner.Plan(
         mode=wanted.mode, expression=wanted.focus, skip=wanted.skip,
         parallel=wanted.parallel, timeout=wanted.timeout,
@@ -68,10 +65,7 @@ def _run(wanted: option_files.ConformancePlan) -> runner.Plan:
 
 
 class Inside(fixtures.Fixture):
-    """What a test does in clusters whose nodes run pods, and how long it took.
-
-    :param test: operations.BaseOperationsTest.
-    """
+    """What a test does in clusters that run pods, and how long it took."""
 
     def __init__(self, test: operations.BaseOperationsTest) -> None:
         self._test = test

@@ -70,7 +70,7 @@ def prepare(found: dict[str, content.Content],
     the users that it creates, and may be longer than any of ours, such as the
     log of a test that waited for twenty clusters.
 
-    :param found: dict of testtools contents by name, changed in place.
+    :param found: details by name, changed in place.
     :param write: function of a name and a text that writes a file. What is in
         a file becomes :data:`FILED`, except why the test failed. By default
         there are no files.
@@ -99,8 +99,7 @@ def _pieces(whole: content.Content) -> collections.abc.Iterator[bytes]:
 class Sources:
     """Where evidence comes from.
 
-    :param magnum: factories.Magnum of the owner of the clusters.
-    :param management: capi.ManagementCluster, or None.
+    :param magnum: clients of the owner of the clusters.
     :param workload_api: whether the API of clusters can be reached.
     :param log_files: patterns of paths.
     :param log_command: see the option.
@@ -122,11 +121,10 @@ def collect(sources: Sources, cluster_ids: list[str], seconds: float,
     There are two rounds of half the time each: what Magnum says about the
     clusters, then everything that this leads to, in parallel. It never raises.
 
-    :param sources: Sources.
-    :param cluster_ids: list of uuids, the latest last.
+    :param cluster_ids: uuids, the latest last.
     :param seconds: time limit for all of it.
     :param since: seconds since the epoch, when the test began.
-    :returns: dict of detail names and values for :func:`text`.
+    :returns: values for :func:`text`, by the names of details.
     """
     magnum = sources.magnum
     chosen = cluster_ids[-CLUSTERS:]

@@ -29,7 +29,6 @@ def of(fixture: option_files.DiscoveryFixture,
        drivers: collections.abc.Iterable[str]) -> dict[str, marks.Mark]:
     """Return the marks of drivers, {name: marks.Mark}.
 
-    :param fixture: option_files.DiscoveryFixture.
     :raises UsageError: one is not declared, or not valid.
     """
     known = configured(fixture)
@@ -66,7 +65,6 @@ def _mark(name: str, document: json_types.Object) -> marks.Mark:
 class Marks:
     """Compares clusters of a test with the marks of drivers.
 
-    :param test: base.BaseMagnumCapiTest.
     :param fixture: see :func:`of`, like drivers.
     :raises AssertionError: nothing shows which clusters a driver serves.
     """

@@ -40,7 +40,7 @@ NO_DRIVER = 'k8s_nobody_wrote_it'
 class Magnum:
     """The Magnum clients of one user.
 
-    :param manager: tempest client manager of that user.
+    :param manager: clients of that user.
     :param microversion: of all requests. It is passed to every client, even
         None: ClientsFactory keeps the last value that it was given
         (tempest/lib/services/clients.py, partial_class).
@@ -77,7 +77,6 @@ def template_body(conf: tempest_types.Conf, **changes: typing.Any
                   ) -> json_types.Object:
     """Return the body of a request for a cluster template for this cloud.
 
-    :param conf: tempest's configuration.
     :param changes: fields to replace or add; None omits one. Labels are added
         to those that the cloud needs: Magnum refuses a template of a flavor
         without a disk if boot_volume_size is missing
@@ -132,7 +131,6 @@ def cluster_body(conf: tempest_types.Conf, template: json_types.Object,
                  **changes: typing.Any) -> json_types.Object:
     """Return the body of a request for a cluster of the usual size.
 
-    :param conf: tempest's configuration.
     :param template: body of the cluster template.
     :param changes: fields to replace or add.
     """

@@ -64,8 +64,8 @@ def create(client: tempest_types.Client, cleanup: tempest_types.Cleanup,
            data: bytes | None = None) -> json_types.Object:
     """Create a private image and return it.
 
-    :param wanted: dict of properties; None omits one.
-    :param data: bytes; without them the image is not active.
+    :param wanted: its properties; None omits one.
+    :param data: of the image; without them it is not active.
     """
     image: json_types.Object = client.create_image(
         name=factories.name(conf, 'image'), container_format='bare',

@@ -19,7 +19,7 @@ CONF = config.CONF
 def external(manager: tempest_types.Manager) -> json_types.Object:
     """Return the external network of tempest.conf, a dict.
 
-    :param manager: tempest client manager of a user.
+    :param manager: clients of a user.
     :raises EnvironmentProblem: there is none, or more than one.
     """
     name = CONF.magnum_capi.external_network
@@ -37,7 +37,7 @@ def external(manager: tempest_types.Manager) -> json_types.Object:
 class Networks:
     """Creates networks of a user.
 
-    :param manager: tempest client manager of their owner.
+    :param manager: clients of their owner.
     :param cleanup: see :mod:`.factories`. That of a test that creates a
         cluster, to which all new ports are a leak, also those of DHCP agents;
         or of a class.
@@ -101,8 +101,7 @@ def refers_to(parameter: json_types.Object | None,
     both on one level. An id counts more than a name, which others may have,
     too.
 
-    :param parameter: dict or None.
-    :param thing: network or subnet, a dict of Neutron.
+    :param thing: network or subnet of Neutron.
     """
     if not thing:
         return False

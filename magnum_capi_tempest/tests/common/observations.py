@@ -193,7 +193,6 @@ class Update:
     def after(self, state: Observation, now: float) -> 'Update':
         """Return the update's progress after one more observation.
 
-        :param state: Observation.
         :param now: seconds of a monotonic clock.
         """
         if state.trouble or state.cluster is None:
@@ -214,8 +213,7 @@ class Update:
              ) -> collections.abc.Callable[[], 'Update']:
         """Return a function that observes, and returns the progress so far.
 
-        :param observe: function that returns the next Observation.
-        :param clock: with a function ``monotonic``.
+        :param observe: returns the next observation.
         """
         update = self
 
@@ -323,7 +321,7 @@ def own_labels_fault(state: Observation,
     needs.
 
     :param state: after the creation.
-    :param own: dict of the labels in the request.
+    :param own: the labels in the request.
     :param lost: names of the labels that only the template has.
     """
     if state.status == 'CREATE_FAILED':

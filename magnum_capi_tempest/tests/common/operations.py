@@ -353,7 +353,6 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             timeout: float | None = None) -> observations.Observation:
         """Wait until a condition holds for a cluster; return the last state.
 
-        :param done: called with an observations.Observation.
         :param what: what is waited for, in messages.
         :param failed: see :func:`.waiters.until`, like timeout.
         """

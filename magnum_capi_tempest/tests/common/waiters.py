@@ -150,19 +150,14 @@ def ended_early() -> observations.Failure:
 class ClusterWaiter:
     """Waits for changes of clusters.
 
-    :param clusters: ClustersClient.
-    :param nodegroups: NodegroupsClient.
     :param interval: longest pause between two observations, in seconds.
     :param timeout: of creations, updates and deletions, in seconds.
-    :param explain: function of a stack_id that returns a list of abnormal
-        conditions in the management cluster (evidence.capi), or None.
+    :param explain: for the hints of errors; None: they have none.
     :param tolerant: also tolerate node groups that updates leave in progress
         (observations.Update.is_abandoned).
-    :param stacks: dict that receives each stack_id by the uuid of its
-        cluster.
-    :param versions: versions.Watch, which sees each observation of a cluster;
-        None: nobody does.
-    :param notes: notes.Notes, for temporary errors and what changes.
+    :param stacks: receives each stack_id by the uuid of its cluster.
+    :param versions: sees each observation of a cluster; None: nobody does.
+    :param notes: for temporary errors and what changes.
     :param name: of the class that waits.
     :param clock: for tests.
 
@@ -196,8 +191,8 @@ class ClusterWaiter:
         """Observe a cluster once.
 
         :param nodegroup: name or uuid of a group to observe as well.
-        :returns: observations.Observation. The group is requested first, so
-            that the cluster is never older than its group.
+        :returns: the state. The group is requested first, so that the cluster
+            is never older than its group.
         """
         state = self._reached(
             cluster_id, lambda: self._observe(cluster_id, nodegroup))
@@ -253,8 +248,7 @@ class ClusterWaiter:
                ) -> observations.Observation:
         """Observe until there is no temporary error; the start of a change.
 
-        :returns: observations.Observation, for until_updated and
-            until_deleted.
+        :returns: the state, for until_updated and until_deleted.
         """
         return self._wait(
             lambda: self.observe(cluster_id, nodegroup),
@@ -291,8 +285,6 @@ class ClusterWaiter:
         the stack_id of the node groups when the driver's method has returned
         (magnum/conductor/handlers/cluster_conductor.py, cluster_create). Needs
         microversion 1.9.
-
-        :returns: observations.Observation.
         """
         return self._wait(
             lambda: self.observe(cluster_id, WORKERS),
@@ -318,7 +310,7 @@ class ClusterWaiter:
         :param before: the result of :meth:`before`, with the node group,
             from before the request was sent.
         :param node_count: desired, of that group.
-        :returns: the cluster, a dict.
+        :returns: the cluster.
         """
         group = before.group['uuid']
         return self.outcome(self._wait(
@@ -353,7 +345,6 @@ class ClusterWaiter:
         It must have begun: see :mod:`.common.observations`.
 
         :param nodegroup: name or uuid of a group to wait for as well.
-        :returns: observations.Observation.
         """
         return self._wait(
             lambda: self.observe(cluster_id, nodegroup),
@@ -386,7 +377,6 @@ class ClusterWaiter:
         is up to date.
 
         :param nodegroup: name or uuid.
-        :returns: observations.Observation.
         """
         return self._wait(
             lambda: self.observe(cluster_id, nodegroup),
@@ -401,7 +391,6 @@ class ClusterWaiter:
         """Wait until a cluster is complete and lacks a node group.
 
         :param nodegroup: uuid.
-        :returns: observations.Observation.
         """
         def list_then_observe() -> observations.Observation:
             groups = self._nodegroups.list_nodegroups(cluster_id)

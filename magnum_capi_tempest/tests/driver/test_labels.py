@@ -38,7 +38,7 @@ LOW, HIGH = 2, 4
 class _Objects:
     """The objects of a cluster in the management cluster.
 
-    :param bodies: list of (kind, dict).
+    :param bodies: their kinds and bodies.
     """
 
     def __init__(self, bodies: list[tuple[str, json_types.Object]]) -> None:

@@ -42,9 +42,8 @@ class Rollout:
 
     :param cluster: its body before the upgrade.
     :param upgraded: its body afterwards.
-    :param machines: remediation.Machines of the cluster.
-    :param before: list of capi_objects.Machine.
-    :param seen: such lists, one for each change during the upgrade.
+    :param before: the machines before the upgrade.
+    :param seen: the machines after each change during the upgrade.
     """
 
     cluster: json_types.Object
@@ -100,8 +99,7 @@ def _upgrade(case: type[operations.BaseOperationsTest],
              ) -> tuple[json_types.Object, list[list[capi_objects.Machine]]]:
     """Upgrade a cluster and observe it.
 
-    :returns: the cluster, and lists of capi_objects.Machine, one for each
-        change.
+    :returns: the cluster, and the machines after each change.
     """
     uuid, waiter = cluster['uuid'], case.new_waiter()
     watch = machine_watch.MachineWatch(

@@ -93,7 +93,6 @@ def replacement(before: collections.abc.Collection[str], lost: Machine,
     """Return the Machine that replaced another one, or None so far.
 
     :param before: names of the machines before, including the lost one.
-    :param lost: Machine.
     :param machines: the current ones.
     """
     if len(machines) != len(before) or any(
@@ -139,7 +138,7 @@ class Management(kube.Client):
         """Return the objects of Cluster API and its providers for a cluster.
 
         :param kinds: the kinds to return, None for all.
-        :returns: list of Found, sorted by kind and name.
+        :returns: sorted by kind and name.
         """
         found = [
             Found(kind, _path(f'/apis/{group}/{version}', plural, obj), obj)

@@ -85,10 +85,7 @@ def rule(kind: str, body: json_types.Object) -> Rule | None:
 
 def misowned(objects: collections.abc.Iterable[capi_objects.Found]
              ) -> list[str]:
-    """Return what is wrong with the owners of objects, a list of sentences.
-
-    :param objects: of capi_objects.Found.
-    """
+    """Return what is wrong with the owners of objects, a list of sentences."""
     found = []
     for obj in objects:
         wanted = rule(obj.kind, obj.body)
@@ -120,7 +117,6 @@ def lost(before: collections.abc.Iterable[capi_objects.Found],
 
     Objects that are gone altogether are not counted.
 
-    :param before, after: lists of capi_objects.Found.
     :param part: :func:`owners` or :func:`finalizers`.
     """
     now = {obj.path: part(obj.body) for obj in after}
@@ -133,8 +129,7 @@ def changes(before: collections.abc.Iterable[capi_objects.Found],
             after: collections.abc.Iterable[capi_objects.Found]) -> list[str]:
     """Return what changed between two moments, a list of sentences.
 
-    :param before, after: lists of capi_objects.Found. An object has changed
-        if its resourceVersion has.
+    An object has changed if its resourceVersion has.
     """
     old = {obj.path: obj for obj in before}
     new = {obj.path: obj for obj in after}

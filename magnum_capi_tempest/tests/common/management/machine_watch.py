@@ -15,11 +15,10 @@ _SECONDS = 3
 class MachineWatch:
     """Reads the history of a cluster's Machines from now on.
 
-    :param api: capi_objects.Management.
     :param path: of the Machines of the cluster's namespace, in the API.
     :param stack_id: name of the Cluster.
-    :ivar moments: lists of capi_objects.Machine, each sorted by name: the
-        state at the begin, then one for each change.
+    :ivar moments: lists of machines, each sorted by name: the state at the
+        begin, then one for each change.
     """
 
     def __init__(self, api: capi_objects.Management, path: str, stack_id: str

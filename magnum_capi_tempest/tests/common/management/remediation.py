@@ -72,9 +72,8 @@ class Machines:
                        ) -> capi_objects.Machine:
         """Wait until another machine has replaced a lost one.
 
-        :param lost: capi_objects.Machine.
         :param before: names of all machines before it was lost.
-        :returns: the new capi_objects.Machine.
+        :returns: the new one.
         """
         machines = waiters.until(
             self.all, functools.partial(
@@ -90,7 +89,7 @@ class Machines:
         A running kubelet, or the sandbox, reports the node as ready again, so
         remediation may miss a single failure.
 
-        :param inside: capi_objects.Workload of the cluster.
+        :param inside: of the cluster.
         """
         def poll() -> list[capi_objects.Machine]:
             found = [m for m in self.all()

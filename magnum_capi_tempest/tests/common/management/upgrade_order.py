@@ -37,8 +37,6 @@ def state(before: Moment, machines: Moment) -> str:
     """Return whether machines are the old ones, new ones, or a mix.
 
     A machine that is being deleted does not count if all others are there.
-
-    :param before, machines: lists of capi_objects.Machine.
     """
     old = {machine.name for machine in before}
     stay = [machine for machine in machines if not machine.going]
@@ -54,8 +52,8 @@ def disorder(before: Moment, moments: collections.abc.Iterable[Moment]
              ) -> list[str]:
     """Return what was out of order, texts without duplicates.
 
-    :param before: list of capi_objects.Machine from before the upgrade.
-    :param moments: such lists, in chronological order.
+    :param before: the machines before the upgrade.
+    :param moments: the machines since, in chronological order.
     """
     known = groups(before)
     found: dict[str, bool] = {}

@@ -45,7 +45,6 @@ def answer(send: collections.abc.Callable[..., typing.Any], *args: object,
 
     :param send: method of a client, or a function that calls one; may also
         return the answer itself.
-    :returns: bad_input.Answer.
     """
     try:
         body = send(*args, **kwargs)
@@ -147,8 +146,6 @@ def assert_refused_all(
     Known wrong answers of this release of Magnum are no failures while
     magnum.input.refused is in not_promised. They are always attached to the
     result, and reports count them.
-
-    :param test: base.BaseMagnumCapiTest.
     """
     known = None
     if flags.not_promised('magnum.input.refused'):

@@ -32,9 +32,8 @@ _VERSION = re.compile(r'v?(\d+)\.(\d+)\.(\d+)')
 class Cloud:
     """What the checks examine.
 
-    :param conf: tempest's configuration.
-    :param manager: tempest client manager of a user.
-    :param magnum: factories.Magnum of the user.
+    :param manager: clients of a user.
+    :param magnum: clients of Magnum of the user.
     :param admin_magnum: the same for an admin; None if there is none.
     """
 
@@ -152,7 +151,7 @@ def refusal(cloud: Cloud, magnum: factories.Magnum | None = None,
             **changes: typing.Any) -> lib_exc.TempestException | None:
     """Create a cluster template, and delete it; return why it was refused.
 
-    :param magnum: factories.Magnum of its creator, by default the user.
+    :param magnum: clients of its creator, by default the user.
     :param changes: see :func:`.factories.template_body`.
     :returns: the error, or None.
     """

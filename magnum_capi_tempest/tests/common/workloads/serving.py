@@ -137,7 +137,7 @@ class Serving:
         The client on each node has its server query those of all other nodes,
         from pod to pod.
 
-        :returns: list of str, and the number of pairs that were checked.
+        :returns: sentences, and the number of pairs that were checked.
         """
         nodes = {n['metadata']['name'] for n in self._hands.nodes()}
         clients = [c for c in self.clients() if c['spec']['nodeName'] in nodes]
