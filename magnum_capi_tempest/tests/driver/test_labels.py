@@ -63,9 +63,9 @@ class _Objects:
                 for obj in self.of(kind)]
 
     def bounds(self) -> list[autoscaler.Bounds]:
-        """The bounds of the autoscaler, a list of (least, most)."""
-        return sorted(autoscaler.bounds(obj['metadata'])
-                      for obj in self.of('MachineDeployment'))
+        """The bounds of the autoscaler; a group without any comes last."""
+        return sorted((autoscaler.bounds(obj['metadata'])
+                       for obj in self.of('MachineDeployment')), key=str)
 
 
 def _template(obj: json_types.Object) -> str:
