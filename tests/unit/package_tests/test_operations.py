@@ -139,6 +139,18 @@ class AssertionsTest(testtools.TestCase):
         self.assertGreater(self.clock.monotonic() - began,
                            operations.STAYS_AWAY)
 
+    def test_a_wait_for_a_cluster_has_its_own_limit(self):
+        type(self.test).new_waiter = lambda: types.SimpleNamespace(
+            observe=lambda uuid: observations.Observation(
+                {'status': 'CREATE_IN_PROGRESS'}))
+
+        error = self.assertRaises(
+            errors.WaitTimeout, self.test.until, UUID,
+            lambda state: observations.is_complete(state.status), 'it',
+            timeout=7)
+
+        self.assertAlmostEqual(7, error.elapsed)
+
     def refusal(self, outcome):
         def create_cluster(template):
             if isinstance(outcome, Exception):
