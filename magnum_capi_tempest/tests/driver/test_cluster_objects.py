@@ -146,6 +146,12 @@ class ObjectsTest(operations.BaseOperationsTest):
     def test_nothing_is_written_when_nothing_happens(self) -> None:
         remediation.assert_rests(self.stack_id, base.rest_seconds())
 
+    @flags.promise('resilience.objects.move')
+    @decorators.idempotent_id('c486aa56-0d0b-422d-b2d7-93a002e03d18')
+    def test_clusterctl_move_takes_each_secret(self) -> None:
+        self.assertEqual([], graph.left_by_move(
+            self.cluster_api.secrets(self.stack_id), self.stack_id))
+
 
 @flags.promise('resilience.objects.rest')
 class WaitingTest(operations.BaseOperationsTest):

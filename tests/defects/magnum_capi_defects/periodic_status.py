@@ -87,3 +87,17 @@ class GroupsPaused(PausedWhenComplete):
             taps.kube('PATCH', taps.path_of(found, 'machinedeployments'), {
                 'metadata': {'annotations': {
                     f'{taps.CAPI}/paused': 'true' if paused else None}}})
+
+
+@taps.seen_by('LostGroupTest.test_it_is_shown_and_a_resize_brings_it_back',
+              'to be UNHEALTHY')
+class LostGroupsHidden(taps.Tapped):
+    """Health tells of nodes that are there, not of groups that are gone."""
+
+    def polled(self, cluster, data):
+        reasons = data.get('health_status_reason') or {}
+        there = {key: text for key, text in reasons.items()
+                 if 'not in the management cluster' not in text}
+        if there and len(there) < len(reasons):
+            data = {'health_status': 'HEALTHY', 'health_status_reason': there}
+        return data

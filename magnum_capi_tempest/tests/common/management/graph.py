@@ -52,6 +52,17 @@ _FINALIZERS = {
 #: Owners of Secrets that Cluster API itself sets.
 SECRET_OWNERS = frozenset(('KubeadmControlPlane', 'KubeadmConfig'))
 
+#: Ends of the names of Secrets without an owner that "clusterctl move" takes
+#: along with their cluster, and the label of all others that it takes
+#: (setSoftOwnership in cmd/clusterctl/client/cluster/objectgraph.go, and
+#: util/secret/consts.go).
+_MOVED_ENDS = frozenset(('ca', 'etcd', 'kubeconfig', 'proxy', 'sa'))
+_MOVE = 'clusterctl.cluster.x-k8s.io/move'
+
+#: Begin of the names of Secrets with Helm's releases, which a driver can make
+#: again.
+_RELEASE = 'sh.helm.release.v1.'
+
 #: Fields that the API server changes with every other change.
 _BOOKKEEPING = frozenset(('resourceVersion', 'managedFields', 'generation'))
 
@@ -123,6 +134,22 @@ def lost(before: collections.abc.Iterable[capi_objects.Found],
     return [f'{obj} has lost {_named(part(obj.body) - now[obj.path])}'
             for obj in before
             if obj.path in now and part(obj.body) - now[obj.path]]
+
+
+def left_by_move(secrets: collections.abc.Iterable[capi_objects.Found],
+                 stack_id: str) -> list[str]:
+    """Return the Secrets that "clusterctl move" leaves, a list of sentences.
+
+    :param secrets: of a cluster.
+    :param stack_id: name of its Cluster.
+    """
+    return [f'{secret} has no owner, and lacks the label {_MOVE}'
+            for secret in secrets
+            if not secret.name.startswith(_RELEASE)
+            and not owners(secret.body)
+            and _MOVE not in (secret.body['metadata'].get('labels') or {})
+            and secret.name not in {
+                f'{stack_id}-{end}' for end in _MOVED_ENDS}]
 
 
 def changes(before: collections.abc.Iterable[capi_objects.Found],

@@ -106,3 +106,24 @@ class ChangesTest(testtools.TestCase):
             ['.data.password', '.list'], graph.differences(
                 {'data': {'password': 'one'}, 'list': [1]},
                 {'data': {'password': 'two'}, 'list': [1, 2]}))
+
+
+class MoveTest(testtools.TestCase):
+
+    def test_what_stays(self):
+        marked = obj('Secret', 'c1-cloud')
+        marked.body['metadata']['labels'] = {
+            'clusterctl.cluster.x-k8s.io/move': ''}
+
+        self.assertEqual([
+            'Secret c1-state has no owner, and lacks the label '
+            'clusterctl.cluster.x-k8s.io/move',
+            # It is named like an authority of another cluster.
+            'Secret c1-a-ca has no owner, and lacks the label '
+            'clusterctl.cluster.x-k8s.io/move',
+        ], graph.left_by_move([
+            marked, obj('Secret', 'c1-ca'), obj('Secret', 'c1-kubeconfig'),
+            obj('Secret', 'c1-etcd-client', refs=[
+                ref('KubeadmControlPlane')]),
+            obj('Secret', 'sh.helm.release.v1.c1.v1'),
+            obj('Secret', 'c1-state'), obj('Secret', 'c1-a-ca')], 'c1'))
