@@ -2,18 +2,29 @@
 
 """Which tests does CNCF require for a minor version of Kubernetes?
 
-One list a minor version, as CNCF's bot has it: that of the minor version's
-first release. The bot holds it against every patch release, also if that has
-dropped a test (v1.36.5 has 443 of the 446). Most tests are in several lists,
-so there is one table of them; its head names the source of each list.
+CNCF's bot has one list a minor version, and renews it every hour from the
+release branch (kubernetes-sigs/verify-conformance,
+hack/generate-conformanceyaml.sh). A patch release may drop tests, as v1.36.5
+has done with three, but adds none: the newest list fits the runs of all. Most
+tests are in several lists, so there is one table of them; its head names the
+source of each list.
 """
 
+import collections.abc
 import functools
 import pathlib
 import re
+import typing
 
 _TABLE = pathlib.Path(__file__).with_name('data') / 'required.txt'
-_VERSION = re.compile(r'v?1\.(\d{1,3})(?![\d])')
+_VERSION = re.compile(r'v?1\.(\d{1,3})(?:\.(\d{1,3}))?(?![\d])')
+
+
+class _List(typing.NamedTuple):
+    """The tests of a minor version, and the release that has this list."""
+
+    source: str
+    names: tuple[str, ...]
 
 
 def release(version: str) -> str:
@@ -27,26 +38,46 @@ def minors() -> tuple[str, ...]:
     return tuple(_lists())
 
 
-def of(version: str) -> tuple[str, ...] | None:
+def source(version: str) -> str:
+    """The release whose list a version has, ``v1.36.5``; empty without one."""
+    found = _lists().get(release(version))
+    return found.source if found else ''
+
+
+def of(version: str, known: collections.abc.Container[str] | None = None
+       ) -> tuple[str, ...] | None:
     """Names of the required tests, in the form of a spec's name.
 
     :param version: ``v1.34.9``, ``1.34``, ``v1.34.9+build``.
+    :param known: names of the tests of a run of that version. If it is newer
+        than the list, it may have dropped the others.
     :returns: None if there is no list for its minor version.
     """
-    return _lists().get(release(version))
+    found = _lists().get(release(version))
+    if found is None:
+        return None
+    if known is None or _patch(version) <= _patch(found.source):
+        return found.names
+    return tuple(name for name in found.names if name in known)
+
+
+def _patch(version: str) -> int:
+    match = _VERSION.match(version)
+    return int(match[2] or 0) if match else 0
 
 
 @functools.cache
-def _lists() -> dict[str, tuple[str, ...]]:
+def _lists() -> dict[str, _List]:
     """The lists by minor version, the oldest first."""
     lines = [line.partition(' ')[::2] for line in _TABLE.read_text(
         encoding='utf-8').splitlines()]
-    known = [int(word.removeprefix('v1.')) for word, _ in lines
-             if word.startswith('v1.')]
+    sources = [word for word, _ in lines if word.startswith('v1.')]
+    known = [int(release(word).removeprefix('v1.')) for word in sources]
     found: dict[int, list[str]] = {minor: [] for minor in known}
     for word, name in lines:
         if word[:1].isdecimal():
             first, _, last = word.partition('-')
             for minor in range(int(first), int(last or known[-1]) + 1):
                 found[minor].append(name)
-    return {f'v1.{minor}': tuple(names) for minor, names in found.items()}
+    return {release(word): _List(word, tuple(found[minor]))
+            for word, minor in zip(sources, known, strict=True)}

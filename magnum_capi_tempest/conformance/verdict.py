@@ -18,6 +18,7 @@ from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import names
 from magnum_capi_tempest.conformance import required
+from magnum_capi_tempest import texts
 
 PASSED = 'passed'
 FAILED = 'failed'
@@ -98,9 +99,12 @@ def judge(result, wanted=None) -> Verdict:
     :param wanted: names of the tests that CNCF requires; by default those of
         the cluster's minor version.
     """
-    if wanted is None:
-        wanted = required.of(result.cluster.kubernetes)
     known = {spec.name for spec in result.specs}
+    dropped = 0
+    if wanted is None:
+        version = result.cluster.kubernetes
+        wanted = required.of(version, known or None)
+        dropped = len(required.of(version) or ()) - len(wanted or ())
     passed = {spec.name for spec in result.specs
               if spec.status == model.PASSED}
     left_out = tuple(dict.fromkeys(
@@ -123,7 +127,7 @@ def judge(result, wanted=None) -> Verdict:
                     for warning in result.cluster_warnings]
         blockers.insert(0, f'the run did not pass: {outcome}')
     return Verdict(outcome, tuple(reasons), tuple(blockers),
-                   left_out + absent, tuple(_remarks(result, wanted)))
+                   left_out + absent, tuple(_remarks(result, wanted, dropped)))
 
 
 def _failed(result):
@@ -217,12 +221,16 @@ def _blockers(result, lacks):
            + (f', of which {bad} did not pass' if bad else ''))
 
 
-def _remarks(result, wanted):
+def _remarks(result, wanted, dropped):
     version = result.cluster.kubernetes
     if result.mode == model.CERTIFIED:
         if wanted is None and version:
             yield (f'there is no list of CNCF for Kubernetes {version}, so '
                    "only the run's own tests were checked")
+        if dropped:
+            yield (f'{texts.number(dropped, "test")} that CNCF requires '
+                   f'for {required.source(version)} are not in the run: '
+                   f'{version} may have dropped them')
         if result.image and not result.image.startswith(_IMAGE):
             yield (f'the image of the tests is {result.image}, a copy of '
                    f'{_IMAGE} at best')

@@ -90,7 +90,7 @@ def _check(folder, title, latest, online, result, progress):
     found = rules.Submission(
         title=_title(files) if title is None else title, files=files,
         product=product, result=result, broken=broken,
-        required=required_.of(release), latest=latest,
+        required=_required(release, result), latest=latest,
         pages=ask(product) if online else None)
     return Report(found, (*rules.judge(found), *links,
                           *_secrets(files, root, progress)), online)
@@ -126,6 +126,15 @@ def _result(files, root):
         return archive.read(root / folder), ''
     except damage.Damage as e:
         return None, f'{rules.JUNIT} or {rules.LOG} cannot be read: {e}'
+
+
+def _required(release, result):
+    """The tests that a release requires; None if they are not known."""
+    if result is None or required_.release(
+            result.cluster.kubernetes) != release:
+        return required_.of(release)
+    return required_.of(result.cluster.kubernetes,
+                        {spec.name for spec in result.specs})
 
 
 def _product(files, root):

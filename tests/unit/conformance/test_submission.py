@@ -16,6 +16,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.cli import conformance_submit as cli
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import required
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.submission import build
@@ -147,6 +148,16 @@ class BuildTest(_Base):
         self.assertIn('the run did not pass: failed', text)
         self.assertIn('2 of 424 required tests did not pass', text)
         self.assertIn('required, but not passed: [sig-', text)
+
+    def test_a_patch_release_that_is_newer_than_the_list(self):
+        names = required.of('v1.34')[1:]
+        self.assertIn('1 of the 424 tests', self.refused(
+            submissions.certified(names=names)))
+
+        made = self.build(submissions.certified(version='v1.34.99',
+                                                names=names))
+
+        self.assertEqual('v1.34', made.folder.parent.name)
 
     def test_another_mode_is_refused(self):
         text = self.refused(archives.files())
