@@ -26,14 +26,28 @@ LOGS = 'pods.log'
 
 
 def finish(record, driven, reader, runtime):
-    """Watch a run to its end; fetch and remove it, or save its logs."""
+    """Watch a run to its end; fetch and remove it, or save its logs.
+
+    :raises EnvironmentProblem: another run has its namespace, or the results
+        cannot be fetched.
+    """
+    require_own(record, driven, reader)
     state = watch.follow(
         driven, reader, begin(record, runtime), limits(record, runtime),
         runtime.progress, runtime.clock, runtime.pace)
+    with contextlib.suppress(errors.EnvironmentProblem):
+        # Another command may have watched it, too.
+        now = runs.load(record.folder)
+        if now.archive:
+            return sources.of_run(now)
+        if now.stage == runs.ENDED:
+            return sources.of_nothing(
+                now, 'another command has aborted the run')
     record = dataclasses.replace(record, warnings=tuple(dict.fromkeys(
         (*record.warnings, *state.warnings, *_system_warnings(reader)))))
     runs.save(record)
     if state.outcome == watch.COMPLETE:
+        require_own(record, driven, reader)
         return _fetch(record, driven, reader, runtime, state)
     runtime.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome != watch.UNREACHABLE:
@@ -42,6 +56,27 @@ def finish(record, driven, reader, runtime):
             'The run is left in the cluster for inspection. To remove it: '
             f'magnum-capi conformance abort {record.folder}')
     return sources.of_nothing(record, state.reason)
+
+
+def require_own(record, driven, reader):
+    """Refuse to take the run of others for this one.
+
+    The namespace may have been removed and created again since then. It is
+    not refused as long as the API does not answer.
+
+    :raises EnvironmentProblem: its namespace belongs to another run.
+    """
+    name = driven.namespace
+    try:
+        found = reader.get(namespaces.path(name))
+    except kube.KubeError:
+        return
+    if found and (record.mark or record.uid) and not namespaces.belongs(
+            found, record.mark, record.uid):
+        raise errors.EnvironmentProblem(
+            f'The run is gone: the namespace {name} belongs to another run',
+            where=record.target, hint='To forget it: magnum-capi conformance '
+            f'abort {record.folder}')
 
 
 def _fetch(record, driven, reader, runtime, state):

@@ -167,12 +167,16 @@ def attach(which: pathlib.Path | elsewhere.Elsewhere,
 
 def look(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
          ) -> tuple[runs.Run, watch.State | None]:
-    """A run, and one observation if it is in progress; nothing is changed."""
+    """A run, and one observation if it is in progress; nothing is changed.
+
+    :raises EnvironmentProblem: its namespace belongs to another run.
+    """
     if not isinstance(which, elsewhere.Elsewhere):
         record = runs.find(which)
         if record.archive or record.stage == runs.ENDED:
             return record, None
     with _reached(which, runtime) as (record, driven, reader):
+        finishing.require_own(record, driven, reader)
         return record, watch.step(
             finishing.begin(record, runtime),
             watch.look(driven, reader, runtime.clock),

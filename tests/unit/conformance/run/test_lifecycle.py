@@ -357,6 +357,74 @@ class TestLater(run_box.TestCase):
         lifecycle.abort(self.box.folder, self.box.runtime)
         self.assertEqual(['--cleanup'], self.box.called)
 
+    def meanwhile(self, act):
+        """Another command acts while this one watches."""
+        follow = watch.follow
+
+        def first_the_other(*args):
+            watching.stop()
+            act(self.box.folder, self.box.runtime)
+            return follow(*args)
+
+        watching = mock.patch.object(watch, 'follow', first_the_other)
+        watching.start()
+        self.addCleanup(mock.patch.stopall)
+
+    def test_two_commands_watch_one_run(self):
+        """The results of the one that fetches them count for the other."""
+        for backend in model.SONOBUOY, model.HYDROPHONE:
+            self.box.lists.update(namespaces=[], pods=[])
+            self.begun(backend=backend, folder=self.box.base / backend)
+            self.meanwhile(lambda *_, folder=self.box.base / backend:
+                           lifecycle.attach(folder, self.box.runtime))
+
+            ended = lifecycle.attach(self.box.base / backend,
+                                     self.box.runtime)
+
+            self.assertEqual(1, len(ended.result.ran))
+            record = runs.load(self.box.base / backend)
+            self.assertEqual(runs.ENDED, record.stage)
+            self.assertTrue(record.archive)
+
+    def test_another_command_aborts_a_run_that_is_watched(self):
+        self.begun()
+        self.meanwhile(lifecycle.abort)
+
+        ended = self.attach()
+
+        self.assertIn('another command has aborted the run',
+                      ended.verdict.reasons[0])
+        self.assertEqual(runs.ENDED, self.box.stage)
+
+    def test_a_run_whose_namespace_another_one_has(self):
+        """Its results are not those of this run, and nothing is removed."""
+        for backend, other in (
+                (model.SONOBUOY, self.box.plain_run),
+                (model.HYDROPHONE, self.box.plain_hydrophone)):
+            folder = self.box.base / backend
+            self.begun(backend=backend, folder=folder)
+            self.box.lists.update(namespaces=[], pods=[])
+            other()
+            for command in lifecycle.attach, lifecycle.look:
+                error = self.assertRaises(
+                    errors.EnvironmentProblem, command, folder,
+                    self.box.runtime)
+
+                self.assertIn('belongs to another run', str(error))
+            self.assertEqual([], self.box.called)
+            self.assertEqual(1, len(self.box.lists['pods']))
+            self.box.lists.update(namespaces=[], pods=[])
+
+    def test_a_run_whose_namespace_another_one_gets(self):
+        self.begun()
+        self.meanwhile(lambda *_: (
+            self.box.lists.update(namespaces=[], pods=[]),
+            self.box.plain_run()))
+
+        self.assertRaises(errors.EnvironmentProblem, self.attach)
+
+        self.assertEqual(['status'], self.box.called)
+
     def test_one_look(self):
         self.begun()
         self.box.said = [RUNNING]
