@@ -59,12 +59,7 @@ def fetch(call, explain, announced: runner.Archive, folder: pathlib.Path,
     """
     target = folder / announced.name
     if target.exists():
-        fault = difference(target, announced)
-        if fault:
-            raise errors.EnvironmentProblem(
-                'Another file with the name of the archive exists',
-                where=target,
-                last_seen=fault, hint='Move that file away')
+        _require_same(target, announced)
         return target.name
     # First, as it removes what killed retrievals left.
     with scratch.folder(_PART, folder) as part:
@@ -74,7 +69,7 @@ def fetch(call, explain, announced: runner.Archive, folder: pathlib.Path,
                            f'({disk.text(announced.size)})') as note:
             found = _until_whole(call, explain, announced, part.path, note,
                                  progress, attempts, clock)
-            _keep(found, target)
+            _keep(found, target, announced)
     return target.name
 
 
@@ -137,7 +132,16 @@ def difference(file: pathlib.Path, announced: runner.Archive) -> str:
     return ''
 
 
-def _keep(file, target):
+def _require_same(target, announced):
+    """Refuse another file with the name of the archive."""
+    fault = difference(target, announced)
+    if fault:
+        raise errors.EnvironmentProblem(
+            'Another file with the name of the archive exists', where=target,
+            last_seen=fault, hint='Move that file away')
+
+
+def _keep(file, target, announced):
     """Give a verified file its name, durably and atomically."""
     with open(file, 'rb') as f:
         os.fsync(f.fileno())
@@ -146,9 +150,8 @@ def _keep(file, target):
         # Not os.replace: it would overwrite a user's file of that name.
         os.link(file, target)
     except FileExistsError:
-        raise errors.EnvironmentProblem(
-            'Another file with the name of the archive exists', where=target,
-            hint='Move that file away') from None
+        # Another command may have fetched it, too.
+        _require_same(target, announced)
     except OSError:
         # A file system without hard links.
         os.rename(file, target)

@@ -119,3 +119,15 @@ class TestFetch(testtools.TestCase):
         self.assertEqual(
             {announced().name: GOOD, 'second.tar.gz': second},
             {path.name: path.read_bytes() for path in self.folder.iterdir()})
+
+    def test_two_commands_that_fetch_the_same(self):
+        class Slow(Aggregator):
+            def retrieve(this, folder, name):
+                self.fetch(GOOD)
+                super().retrieve(folder, name)
+
+        retrieve.fetch(Slow(GOOD).retrieve, str, announced(), self.folder,
+                       progress.Silent(), self.clock)
+
+        self.assertEqual([GOOD], [
+            path.read_bytes() for path in self.folder.iterdir()])
