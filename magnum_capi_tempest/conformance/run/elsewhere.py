@@ -40,7 +40,8 @@ def find(where: Elsewhere, access: kubeconfigs.Access,
          reader: kube.Client) -> runs.Run:
     """A run that something else started, from its namespace.
 
-    :raises UsageError: there is no run, or more than one.
+    :raises UsageError: there is no run, or more than one; or the folder is
+        that of another one.
     :raises EnvironmentProblem: the cluster cannot be searched.
     """
     names = ([where.namespace] if where.namespace
@@ -70,9 +71,12 @@ def find(where: Elsewhere, access: kubeconfigs.Access,
     folder = where.folder or runs.default_folder(target, began)
     if (folder / runs.FILE).exists():
         known = runs.load(folder)
-        if known.uid == metadata.get('uid'):
-            return dataclasses.replace(known, target=target,
-                                       keep=not where.remove)
+        if not namespaces.belongs(space, known.mark, known.uid):
+            raise errors.UsageError(
+                'There is another run in this folder', where=folder,
+                hint='Use another --output')
+        return dataclasses.replace(known, target=target,
+                                   keep=known.keep and not where.remove)
     return runs.Run(
         folder, target, runner.Plan(namespace=metadata['name']), program,
         elsewhere=True, started=began.isoformat(), keep=not where.remove,

@@ -489,6 +489,37 @@ class TestElsewhere(run_box.TestCase):
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
         self.assertEqual([], self.box.lists['namespaces'])
 
+    def test_the_folder_of_the_same_run(self):
+        """It knows more of the run than its namespace does."""
+        self.box.said = [KeyboardInterrupt()]
+        with contextlib.suppress(KeyboardInterrupt):
+            self.box.run()
+        self.box.lists['namespaces'][0]['metadata'][
+            'creationTimestamp'] = '2026-11-23T10:00:00Z'
+        self.box.said = [COMPLETE]
+
+        self.attach()
+
+        record = runs.load(self.box.folder)
+        self.assertEqual((False, model.QUICK), (
+            record.elsewhere, record.plan.mode))
+
+    def test_the_folder_of_another_run(self):
+        self.box.said = [COMPLETE]
+        self.box.run()
+        before = runs.load(self.box.folder)
+        self.box.plain_run()
+        self.box.called.clear()
+
+        for command in (lifecycle.attach, lifecycle.look, lifecycle.abort):
+            error = self.assertRaises(
+                errors.UsageError, command, self.box.elsewhere(),
+                self.box.runtime)
+            self.assertIn('another run in this folder', str(error))
+
+        self.assertEqual(before, runs.load(self.box.folder))
+        self.assertEqual([], self.box.called)
+
     def test_only_its_own_program_limits_it(self):
         self.box.plain_run()
         record, _ = lifecycle.look(self.box.elsewhere(), self.box.runtime)
