@@ -333,13 +333,13 @@ def _troubles(state, seen, limits):
             'silence', UNREACHABLE if seen.pods is None else SILENT,
             limits.silence, f'no answer for {_SECONDS} s', seen.error,
             state.heard)
+        # It may have ended in time.
+        return
     yield _Trouble('deadline', DEADLINE, limits.deadline,
                    f'the run took longer than {limits.deadline:.0f} s',
                    since=state.began)
-    if not seen.error:
-        yield _Trouble('stall', STALLED, limits.stall,
-                       f'nothing has changed for {_SECONDS} s',
-                       since=state.moved)
+    yield _Trouble('stall', STALLED, limits.stall,
+                   f'nothing has changed for {_SECONDS} s', since=state.moved)
 
 
 def _of_pods(state, limits):

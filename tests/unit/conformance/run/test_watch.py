@@ -167,6 +167,15 @@ class TestEnds(TestCase):
         self.assertEqual('', watch.step(watch.start(0.0, 10**6), seen(11),
                                         endless).outcome)
 
+    def test_without_an_answer_the_deadline_is_not_judged(self):
+        """The run may have ended in time, and its results may wait."""
+        late = dict(elapsed=7200)
+        for error in SILENT, {'status': None, 'error': 'refused'}:
+            self.assertEqual('', self.play(seen(1, **error), **late).outcome)
+            self.assertEqual(watch.COMPLETE, self.play(
+                seen(1, **error), seen(5, status=status('complete')),
+                **late).outcome)
+
     def test_what_moves(self):
         """Sonobuoy issue 1966: its own counts stay at 0."""
         for parts in (
