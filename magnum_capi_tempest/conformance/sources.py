@@ -101,6 +101,15 @@ def loaded(given, *, title=None, copy_to=None
     return _judged(result, notes, said), notes
 
 
+def folder_of(given) -> pathlib.Path:
+    """The folder of a record, or the record itself if it is one.
+
+    :param given: see :data:`FORM`.
+    """
+    path = pathlib.Path(_parse(given)[0])
+    return path if path.is_dir() else path.parent
+
+
 def load_all(given) -> tuple[
         list[verdicts.Judged], list[compare.Unreadable]]:
     """Read several records; titles of records with the same name differ.

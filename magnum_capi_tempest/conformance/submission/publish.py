@@ -18,9 +18,11 @@ import pathlib
 import tempfile
 import types
 
+from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import report
+from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
@@ -58,10 +60,16 @@ def publish(record, folder, *, title=None, reruns=()) -> Published:
         log or a JUnit file that the record does not have is left out.
     :param title: see :func:`..sources.load`.
     :param reruns: results of rerunning its failures.
+    :raises UsageError: it is the folder of the record, or of a run.
     :raises Damage: the record cannot be read.
     :raises EnvironmentProblem: a file cannot be written.
     """
     folder = pathlib.Path(folder)
+    if (folder / runs.FILE).exists() or (
+            folder.resolve() == sources.folder_of(record).resolve()):
+        raise errors.UsageError(
+            'The copies would replace a record, or be taken for it',
+            where=folder, hint='Name another folder')
     with tempfile.TemporaryDirectory() as copies:
         copies = pathlib.Path(copies)
         judged = sources.load(record, title=title, copy_to=copies)

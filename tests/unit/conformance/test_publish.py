@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import fixtures
 import testtools
 
+from magnum_capi import errors
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.submission import publish
@@ -79,6 +80,31 @@ class PublishTest(_Base):
         publish.publish(by_hand.folder(self.folder / 'hydrophone'), self.out)
 
         self.assertTrue((self.out / 'junit_01.xml').exists())
+
+    def test_a_record_is_neither_replaced_nor_hidden(self):
+        """Of Hydrophone's files there may be no others.
+
+        Beside an archive, the copies would be read in its place, and CNCF
+        would get them.
+        """
+        record = by_hand.folder(self.folder / 'hydrophone')
+        before = (record / 'junit_01.xml').read_bytes()
+        other = self.folder / 'other'
+        other.mkdir()
+        (other / 'run.json').touch()
+        link = self.folder / 'link'
+        link.symlink_to(record)
+        for given, folder in (
+                (record, record), (record, link),
+                (f'{record},driver=x', record), (self.archive, self.folder),
+                (self.archive, other)):
+            error = self.assertRaises(
+                errors.UsageError, publish.publish, given, folder)
+            self.assertIn('Name another folder', str(error))
+
+        self.assertEqual(before, (record / 'junit_01.xml').read_bytes())
+        self.assertFalse((self.folder / 'junit_01.xml').exists())
+        self.assertEqual(['run.json'], os.listdir(other))
 
     def test_a_broken_archive_publishes_nothing(self):
         self.archive.write_bytes(self.archive.read_bytes()[:-20])
