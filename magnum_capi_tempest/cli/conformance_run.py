@@ -202,17 +202,35 @@ def _rerun(args: argparse.Namespace, record: runs.Run | None,
 
     :param record: of the first run, which has its target, and its plan unless
         it was started elsewhere; None if its run.json is not there.
+    :raises UsageError: the arguments choose other tests.
     """
+    if args.mode or args.focus or args.test or args.skip:
+        raise errors.UsageError(
+            'The tests of a rerun are those that failed',
+            hint='Omit --mode, --focus, --test and --skip, or --rerun')
     target = conformance_target.named(args)
     if not target:
         target = record.target if record else conformance_target.of(args)
-    first = request_of(args, target)
-    plan = record.plan if record and not record.elsewhere else first.plan
+    request = request_of(args, target)
+    plan = request.plan
+    if record and not record.elsewhere:
+        changes = _changes(plan) | {'images': dataclasses.replace(
+            record.plan.images, **_changes(plan.images))}
+        if args.parallel:
+            changes['parallel'] = args.parallel
+        plan = dataclasses.replace(record.plan, **changes)
     return dataclasses.replace(
-        first, target=target, backend=record.backend if record
-        else first.backend, plan=dataclasses.replace(
+        request, backend=args.backend or (
+            record.backend if record else request.backend),
+        plan=dataclasses.replace(
             plan, mode=model.FOCUSED, expression=runner.exactly(names),
             skip=''))
+
+
+def _changes(options: runner.Plan | runner.Images) -> dict[str, typing.Any]:
+    """What is not as by default, by its name."""
+    return {field.name: value for field in dataclasses.fields(options)
+            if (value := getattr(options, field.name)) != field.default}
 
 
 def _show_rerun(first: verdict.Judged, names: collections.abc.Sequence[str],
@@ -254,7 +272,8 @@ def request_of(args: argparse.Namespace, target: runs.Target | None = None
     plan = runner.Plan(
         mode=args.mode or (model.FOCUSED if chosen
                            else model.NON_DISRUPTIVE),
-        expression=chosen, skip=args.skip or '', parallel=args.parallel,
+        expression=chosen, skip=args.skip or '',
+        parallel=1 if args.parallel is None else args.parallel,
         env=tuple(args.env),
         images=runner.Images(
             args.sonobuoy_image or '', args.conformance_image or '',
@@ -269,8 +288,8 @@ def request_of(args: argparse.Namespace, target: runs.Target | None = None
             model.STAND_IN_VARIABLE) == model.STAND_IN)
     return lifecycle.RunRequest(
         target, plan, args.output.absolute() if args.output
-        else runs.default_folder(target), args.backend, args.keep,
-        args.skip_preflight)
+        else runs.default_folder(target), args.backend or model.SONOBUOY,
+        args.keep, args.skip_preflight)
 
 
 def _add_tests(parser: argparse.ArgumentParser) -> None:
@@ -287,10 +306,11 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
                        help='run the test with this name; may be repeated')
     group.add_argument('--rerun', metavar='ARCHIVE',
                        help='run only the tests that failed in this archive, '
-                            'or folder of a run, with its options')
+                            'or folder of a run, with its options unless '
+                            'others are given')
     group.add_argument('--skip', metavar='REGEX', help='skip the tests that '
                        'match this Go regular expression')
-    group.add_argument('--parallel', type=int, default=1, metavar='N',
+    group.add_argument('--parallel', type=int, metavar='N',
                        help='number of parallel Ginkgo processes (default: 1)')
     group.add_argument(
         '--env', type=_pair, action='append', default=[],
@@ -331,7 +351,7 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
 
 def _add_execution(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('execution')
-    group.add_argument('--backend', default=model.SONOBUOY,
+    group.add_argument('--backend',
                        choices=[model.SONOBUOY, model.HYDROPHONE],
                        help='program that runs the tests (default: '
                             f'{model.SONOBUOY})')

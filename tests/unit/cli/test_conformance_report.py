@@ -168,3 +168,31 @@ class RerunTest(TestCase):
                 (request.target, request.plan.parallel, request.plan.mode,
                  request.plan.skip))
             self.assertEqual((0, False), (code, 'None' in out))
+
+    def test_other_options_of_a_rerun(self):
+        """They count, also one that is a default; tests are not chosen."""
+        record = pathlib.Path(shutil.copy(by_hand.PARALLEL, self.folder))
+        runs.save(runs.Run(
+            self.folder, runs.Target(kubeconfig='/k'), runner.Plan(
+                parallel=3, timeout=9, images=runner.Images(
+                    mirror='m', conformance='c')),
+            archive=record.name, started='2026-11-21T09:00:00+00:00',
+            sha256=archive.checksum(record)))
+        with mock.patch.object(
+                lifecycle, 'run', return_value=verdict.judged(
+                    by_hand.real(by_hand.RERUN))) as run:
+            self.call(conformance_run.Run, '--rerun', self.folder,
+                      '--parallel', '1', '--namespace', 'n',
+                      '--conformance-image', 'd', '--backend', 'hydrophone')
+            for option in '--mode=quick', '--focus=x', '--test=x', '--skip=x':
+                code, _, err = self.call(conformance_run.Run, '--rerun',
+                                         self.folder, option)
+                self.assertEqual(2, code)
+                self.assertIn('--rerun', err)
+
+        request, = [call.args[0] for call in run.call_args_list]
+        self.assertEqual(
+            (1, 9, 'n', runner.Images(mirror='m', conformance='d')),
+            (request.plan.parallel, request.plan.timeout,
+             request.plan.namespace, request.plan.images))
+        self.assertEqual(model.HYDROPHONE, request.backend)
