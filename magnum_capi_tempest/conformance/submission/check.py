@@ -2,9 +2,9 @@
 
 """Reads the folder of a submission and judges it.
 
-The folder may be ``v1.34/product`` itself, or the root of a checkout of
-cncf/k8s-conformance that contains nothing else. Nothing in it is changed, and
-links are not followed.
+The folder may be ``v1.34/product`` itself, ``v1.34``, or the root of a
+checkout of cncf/k8s-conformance that contains nothing else. Nothing in it is
+changed, and links are not followed.
 """
 
 import dataclasses
@@ -79,8 +79,8 @@ def check(folder, *, title=None, latest=None, online=False, result=None,
 
 
 def _check(folder, title, latest, online, result, progress):
-    root = folder.parents[1] if rules.RELEASE.fullmatch(
-        folder.parent.name) else folder
+    root = next((place.parent for place in (folder, folder.parent)
+                 if rules.RELEASE.fullmatch(place.name)), folder)
     files, links = _files(folder, root)
     release = rules.release_of(files)
     broken = ''

@@ -222,7 +222,7 @@ class CheckTest(_Base):
     def test_the_folder_or_what_holds_it(self):
         place = submissions.write(self.folder)
 
-        for folder in (place, self.folder):
+        for folder in (place, place.parent, self.folder):
             report = check.check(folder, title=submissions.TITLE,
                                  latest='v1.36')
             self.assertEqual((), report.findings)
