@@ -10,6 +10,7 @@ again.
 import collections
 import xml.sax
 from xml.sax import saxutils
+from xml.sax import xmlreader
 
 from magnum_capi_tempest import redact
 
@@ -23,7 +24,11 @@ def copy(source, stream) -> collections.Counter:
     :returns: number of secrets by kind.
     """
     writer = _Writer(stream)
-    xml.sax.parse(source, writer)
+    given = xmlreader.InputSource()
+    given.setByteStream(source)
+    # As the other parser, whatever the file declares.
+    given.setEncoding('UTF-8')
+    xml.sax.parse(given, writer)
     stream.write(b'\n')
     return writer.counts
 

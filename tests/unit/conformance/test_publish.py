@@ -76,6 +76,20 @@ class PublishTest(_Base):
         self.assertEqual('{"password": "<redacted>"}\n<b> token: '
                          '<redacted>', failure.text)
 
+    def test_a_junit_file_that_declares_another_encoding(self):
+        """It is read as UTF-8, whatever it says."""
+        for encoding in 'ISO-8859-1', 'US-ASCII', 'UTF-16', 'klingon':
+            self.archive.write_bytes(archives.good(**{
+                archives.JUNIT: archives.junit(archives.case(
+                    '[It] [sig-a] über')).replace(
+                        b'UTF-8', encoding.encode())}))
+
+            publish.publish(self.archive, self.out)
+
+            root = ElementTree.parse(self.out / 'junit_01.xml').getroot()
+            self.assertEqual('[It] [sig-a] über',
+                             root.find('.//testcase').get('name'))
+
     def test_files_of_hydrophone(self):
         publish.publish(by_hand.folder(self.folder / 'hydrophone'), self.out)
 
