@@ -313,6 +313,8 @@ class JudgedRunTest(testtools.TestCase):
                          (data['ok'], data['verdict'], data['more']))
         root = ElementTree.fromstring(junit.render(self.run_))
         self.assertEqual('1', root.get('errors'))
+        self.assertEqual(str(len(root.findall('.//testcase'))),
+                         root.get('tests'))
 
     def test_sections_are_cut_where_room_is_little(self):
         out = io.StringIO()
