@@ -87,7 +87,7 @@ class Change:
     @property
     def kind(self) -> str:
         """The field of :class:`Difference` for it, empty if none."""
-        ran_before = self.before not in ('', model.SKIPPED)
+        ran_before = _ran(self.before)
         if self.after in _FAILING:
             return ('still_failing' if self.before in _FAILING
                     else 'new_failures')
@@ -123,6 +123,7 @@ class Difference:
     :param removed: ran before, are unknown to the later run.
     :param renamed: known to both by different names.
     :param durations: largest changes in the duration of passed specs.
+    :param both: how many ran in both.
     """
 
     before: str
@@ -136,16 +137,18 @@ class Difference:
     removed: tuple[Change, ...] = ()
     renamed: tuple[Change, ...] = ()
     durations: tuple[Change, ...] = ()
+    both: int = 0
 
     @property
     def fewer(self) -> int:
         """How many tests that ran before did not run again.
 
         Between two versions of Kubernetes, tests are removed and others
-        added: only what nothing was added for counts.
+        added: only what nothing was added for counts. If no test ran again,
+        the runs are of different suites, and all of them count.
         """
-        return len(self.newly_skipped) + max(
-            len(self.removed) - len(self.added), 0)
+        added = len(self.added) if self.both else 0
+        return len(self.newly_skipped) + max(len(self.removed) - added, 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -277,7 +280,12 @@ def _difference(before, first, after, second):
         renamed=tuple(c for c in changes if c.was),
         durations=tuple(sorted(
             timed, key=lambda c: -abs(c.delta))[:DURATIONS]),
+        both=sum(_ran(c.before) and _ran(c.after) for c in changes),
         **{kind: tuple(some) for kind, some in kinds.items()})
+
+
+def _ran(status):
+    return status not in ('', model.SKIPPED)
 
 
 def _grid(tables):

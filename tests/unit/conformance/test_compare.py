@@ -168,6 +168,15 @@ class ComparisonTest(testtools.TestCase):
             self.assertEqual(code == 0,
                              found.conclusion == 'no new failures')
 
+    def test_runs_without_a_common_test_prove_nothing(self):
+        """Of different suites: as many were added as removed."""
+        found = of(*(run(*(by_hand.passed(f'{suite}{number}')
+                           for number in range(9)), title=suite)
+                     for suite in 'ab'))
+
+        self.assertEqual(3, found.exit_code)
+        self.assertIn('9 tests of a did not run in b', found.conclusion)
+
     def test_records_that_cannot_be_read(self):
         found = dataclasses.replace(of(BASE, BASE), unreadable=(
             compare.Unreadable('c', 'truncated'),))
