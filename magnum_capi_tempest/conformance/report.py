@@ -166,8 +166,7 @@ def ended(rerun_ended):
     yield _rerun_section(rerun_ended.again)
     for title, lines in (
             ('Not exactly these specs ran', rerun_ended.deviations),
-            ('Errors of the harness, not of the cluster',
-             rerun_ended.broken)):
+            ('The rerun proves nothing', rerun_ended.broken)):
         if lines:
             yield report.Section(title, lines)
 

@@ -41,7 +41,7 @@ class Ended:
     """The outcome of a rerun.
 
     :param deviations: how it differs from what was requested.
-    :param broken: why the harness did not complete it.
+    :param broken: why its record cannot be trusted.
     """
 
     again: tuple[RerunSpec, ...]
@@ -53,7 +53,7 @@ class Ended:
         """Of the rerun alone; says nothing about the first run.
 
         0 all passed now, 1 some failed again, 3 not exactly these specs ran,
-        or the harness failed.
+        the harness failed, or it is incomplete.
         """
         outcomes = {one.outcome for one in self.again}
         if FAILED_AGAIN in outcomes:
@@ -90,10 +90,10 @@ def conclude(result, names, judged) -> Ended:
     :param names: the specs that were rerun.
     :param judged: :class:`~.verdict.Judged` of the rerun.
     """
-    broken = judged.verdict.outcome == verdicts.HARNESS_ERROR
+    verdict = judged.verdict
     return Ended(label(result, [judged.result]),
                  deviations(names, judged.result),
-                 judged.verdict.reasons[:1] if broken else ())
+                 () if verdict.finished else verdict.reasons[:1])
 
 
 def deviations(names, result) -> tuple[str, ...]:

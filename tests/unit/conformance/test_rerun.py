@@ -139,3 +139,11 @@ class ConcludeTest(testtools.TestCase):
 
         self.assertEqual((('e2e: gone',), 3),
                          (ended.broken, ended.exit_code))
+
+    def test_a_record_that_cannot_be_trusted(self):
+        for changes in ({'finished': False},
+                        {'problems': ('it was a dry run',)}):
+            ended = self.conclude(by_hand.result(by_hand.passed('a'),
+                                                 **changes))
+
+            self.assertEqual((1, 3), (len(ended.broken), ended.exit_code))
