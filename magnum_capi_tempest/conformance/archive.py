@@ -73,10 +73,10 @@ def read(path, *, title=None, sha256='', copy_to=None):
     :raises Damage: it cannot be read, or is not safe to read.
     """
     path = local(path)
-    if not path.exists():
-        raise errors.UsageError('There is no such archive or folder',
-                                where=path)
-    try:
+    with reading(path):
+        if not path.exists():
+            raise errors.UsageError('There is no such archive or folder',
+                                    where=path)
         if path.is_dir() and not _loose(path) and not (
                 path / 'plugins').is_dir():
             path = _only_archive(path)
@@ -89,6 +89,16 @@ def read(path, *, title=None, sha256='', copy_to=None):
         return record.result(
             title or path.resolve().name, '',
             model.HYDROPHONE if loose else model.SONOBUOY)
+
+
+@contextlib.contextmanager
+def reading(path):
+    """Turn errors of the system into a Damage.
+
+    :param path: of the record.
+    """
+    try:
+        yield
     except OSError as e:
         raise damage.Damage(f'Cannot read the record: {e.strerror}',
                             where=e.filename or path) from e

@@ -90,12 +90,13 @@ def load(given, *, title=None, copy_to=None) -> verdicts.Judged:
 def loaded(given, *, title=None, copy_to=None
            ) -> tuple[verdicts.Judged, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
-    name, said = _parse(given)
-    path = pathlib.Path(name)
-    if _unfetched(path):
-        raise errors.UsageError(
-            'The results of the run have not been fetched', where=path,
-            hint=f'magnum-capi conformance attach {path}')
+    with archive.reading(given):
+        name, said = _parse(given)
+        path = pathlib.Path(name)
+        if _unfetched(path):
+            raise errors.UsageError(
+                'The results of the run have not been fetched', where=path,
+                hint=f'magnum-capi conformance attach {path}')
     result = archive.read(path, title=title, copy_to=copy_to)
     notes = _notes(path, result)
     return _judged(result, notes, said), notes
@@ -119,7 +120,7 @@ def load_all(given) -> tuple[
         folder fewer than two can.
     """
     found, faults = [], []
-    for one, title in _each(given):
+    for one, title in [pair for one in given for pair in _each(one)]:
         try:
             found.append(load(one, title=title))
         except damage.Damage as e:
@@ -229,15 +230,14 @@ def _report_beside(path, sha256):
 
 def _each(given):
     """Pairs of a record and its title; None for its own name."""
-    for one in given:
-        name, about = _parse(one)
+    with archive.reading(given):
+        name, about = _parse(given)
         path = pathlib.Path(name)
         if not _is_tree(path):
-            yield one, None
-            continue
+            return [(given, None)]
         said = ''.join(f',{key}={value}' for key, value in about.items())
-        for title, record in _below(path).items():
-            yield f'{record}{said}', title
+        return [(f'{record}{said}', title)
+                for title, record in _below(path).items()]
 
 
 def _is_tree(path):

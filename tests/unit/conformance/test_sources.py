@@ -20,6 +20,7 @@ from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance.submission import publish
 from tests.unit.conformance import archives
 from tests.unit.conformance import by_hand
+from tests.unit import strangers
 
 
 class SourcesTest(testtools.TestCase):
@@ -101,6 +102,16 @@ class SourcesTest(testtools.TestCase):
 
         self.assertIn('There is no such archive or folder (second)',
                       str(error))
+
+    @strangers.root
+    def test_a_record_that_another_user_keeps_to_himself(self):
+        self.folder.chmod(0o700)
+        os.seteuid(strangers.STRANGER)
+        self.addCleanup(os.seteuid, 0)
+        for load in self.load, lambda given: sources.load_all([given]):
+            error = self.assertRaises(damage.Damage, load, self.files)
+
+            self.assertIn('Permission denied', str(error))
 
     def test_run_without_results(self):
         self.record(archive='')
