@@ -10,12 +10,15 @@ The plugin of the e2e tests may have any name: if none is called e2e, it is the
 first one whose tests belong to a SIG, as all of Kubernetes' suite do.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
+import io
 import os
 import pathlib
 import re
 import stat
+import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import crosscheck
@@ -59,7 +62,9 @@ _STATUS = re.compile(rb'^status: (\S{1,50})$', re.M)
 _ERRORS, _REMARKS, _PLUGINS, _TESTED, _HOSTS = 200, 20, 100, 10, 10_000
 
 
-def read(path, *, title=None, sha256='', copy_to=None):
+def read(path: str | pathlib.Path, *, title: str | None = None,
+         sha256: str = '', copy_to: str | pathlib.Path | None = None
+         ) -> model.Result:
     """Read an archive, or a folder with one or with Hydrophone's files.
 
     :param path: the ``.tar.gz``, a folder that contains exactly one, an
@@ -68,7 +73,6 @@ def read(path, *, title=None, sha256='', copy_to=None):
     :param sha256: hex digest that the archive must have, empty if unknown.
     :param copy_to: folder for unchanged copies of JUNIT and LOG of the e2e
         tests, as far as they are there.
-    :returns: :class:`~.model.Result`.
     :raises UsageError: there is no such file or folder.
     :raises Damage: it cannot be read, or is not safe to read.
     """
@@ -80,7 +84,7 @@ def read(path, *, title=None, sha256='', copy_to=None):
         if path.is_dir() and not _loose(path) and not (
                 path / 'plugins').is_dir():
             path = _only_archive(path)
-        record = _Record(path, copy_to and pathlib.Path(copy_to))
+        record = _Record(path, pathlib.Path(copy_to) if copy_to else None)
         if not path.is_dir():
             return _read(path, record, title, sha256)
         loose = _loose(path)
@@ -92,7 +96,7 @@ def read(path, *, title=None, sha256='', copy_to=None):
 
 
 @contextlib.contextmanager
-def reading(path):
+def reading(path: object) -> collections.abc.Iterator[None]:
     """Turn errors of the system into a Damage.
 
     :param path: of the record.
@@ -104,7 +108,7 @@ def reading(path):
                             where=e.filename or path) from e
 
 
-def local(path) -> pathlib.Path:
+def local(path: str | pathlib.Path) -> pathlib.Path:
     """The path of a record that a user names.
 
     :raises UsageError: it is a URL.
@@ -115,7 +119,7 @@ def local(path) -> pathlib.Path:
     return pathlib.Path(path)
 
 
-def checksum(path) -> str:
+def checksum(path: str | pathlib.Path) -> str:
     """SHA-256 of a gzip file in hex, decompressed to its end.
 
     :raises Damage: it cannot be read, or is broken.
@@ -126,7 +130,8 @@ def checksum(path) -> str:
         return content.sha256
 
 
-def _read(path, record, title, sha256):
+def _read(path: pathlib.Path, record: '_Record', title: str | None,
+          sha256: str) -> model.Result:
     with _open(path) as stream:
         _recognize(path, stream.read(512))
         stream.seek(0)
@@ -146,11 +151,11 @@ def _read(path, record, title, sha256):
         content.sha256)
 
 
-def _loose(path):
+def _loose(path: pathlib.Path) -> bool:
     return any((path / name).exists() for name in (JUNIT, LOG))
 
 
-def _only_archive(path):
+def _only_archive(path: pathlib.Path) -> pathlib.Path:
     archives = sorted(path.glob('*.tar.gz'))
     if len(archives) != 1:
         raise damage.Damage(
@@ -159,7 +164,7 @@ def _only_archive(path):
     return archives[0]
 
 
-def _files(path):
+def _files(path: pathlib.Path) -> collections.abc.Iterator[tar.Member]:
     """The two files, as members of an archive."""
     for name in (JUNIT, LOG):
         if (path / name).exists():
@@ -167,7 +172,7 @@ def _files(path):
                           f'plugins/{model.E2E}/results/global/{name}')
 
 
-def _tree(path):
+def _tree(path: pathlib.Path) -> collections.abc.Iterator[tar.Member]:
     """The files of an unpacked archive; links are not followed."""
     count = 0
     for place, folders, names in os.walk(path):
@@ -182,8 +187,8 @@ def _tree(path):
                 yield _member(file, file.relative_to(path).as_posix())
 
 
-def _member(file, name):
-    def pieces():
+def _member(file: pathlib.Path, name: str) -> tar.Member:
+    def pieces() -> collections.abc.Iterator[bytes]:
         size = 0
         with _open(file) as stream:
             while piece := stream.read(tar.PIECE):
@@ -195,7 +200,7 @@ def _member(file, name):
     return tar.Member(name, file.stat().st_size, pieces)
 
 
-def _open(path):
+def _open(path: pathlib.Path) -> io.FileIO:
     # Opening a FIFO would wait for a writer.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -204,7 +209,7 @@ def _open(path):
     return open(handle, 'rb', buffering=0)
 
 
-def _recognize(path, head):
+def _recognize(path: pathlib.Path, head: bytes) -> None:
     """Refuse a file that is no gzip file, by what it is.
 
     :param head: its first 512 bytes.
@@ -227,7 +232,7 @@ def _recognize(path, head):
     raise damage.AnotherKind(what, where=path, hint=hint)
 
 
-def _is_text(head):
+def _is_text(head: bytes) -> bool:
     # The last character may be cut.
     text = head.decode('utf-8', 'ignore')
     return len(head) - len(text.encode()) < 4 and '\0' not in text
@@ -243,8 +248,8 @@ class _Tests:
     suite: junit.Suite | None = None
     log: model.Log | None = None
     definition: documents.Definition = documents.Definition()
-    problems: list = dataclasses.field(default_factory=list)
-    copies: dict = dataclasses.field(default_factory=dict)
+    problems: list[str] = dataclasses.field(default_factory=list)
+    copies: dict[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
     @property
     def e2e(self) -> bool:
@@ -257,20 +262,21 @@ class _Tests:
 class _Record:
     """Collects the content of members, and combines it into the Result."""
 
-    def __init__(self, source, copy_to):
+    def __init__(self, source: pathlib.Path, copy_to: pathlib.Path | None
+                 ) -> None:
         self._source = source
         self._copy_to = copy_to
-        self._tests = {}
-        self._documents = {}
-        self._plugins = {}
-        self._errors = []
-        self._hosts = set()
+        self._tests: dict[str, _Tests] = {}
+        self._documents: dict[str, typing.Any] = {}
+        self._plugins: dict[str, str] = {}
+        self._errors: list[model.InfraError] = []
+        self._hosts: set[str] = set()
         self._network = ''
-        self._remarks = []
+        self._remarks: list[str] = []
 
     # ------------------------------------------------------------- members
 
-    def take(self, member):
+    def take(self, member: tar.Member) -> None:
         """Read a member if it is needed."""
         name = member.name
         if name.rpartition('/')[2].startswith('._'):
@@ -291,7 +297,7 @@ class _Record:
         """None of it is written by Sonobuoy."""
         return not (self._plugins or self._documents or self._hosts)
 
-    def _result(self, match, member):
+    def _result(self, match: re.Match[str], member: tar.Member) -> None:
         plugin = texts.line(match['plugin'], 100)
         if plugin not in self._plugins and len(self._plugins) < _PLUGINS:
             self._plugins[plugin] = ''
@@ -309,7 +315,7 @@ class _Record:
             else:
                 self._file(tests, match['file'], member)
 
-    def _tests_of(self, plugin):
+    def _tests_of(self, plugin: str) -> _Tests | None:
         """The tests of a plugin; None if they are not those of Kubernetes."""
         if plugin not in self._tests:
             if plugin != model.E2E and (
@@ -319,28 +325,36 @@ class _Record:
             self._tests[plugin] = _Tests()
         return self._tests[plugin]
 
-    def _file(self, tests, file, member):
+    def _file(self, tests: _Tests, file: str, member: tar.Member) -> None:
         """Read a log or a JUnit file; several JUnit files add up."""
         if member.size > MEMBER:
             raise damage.Damage(
                 f'{member.name} has {member.size} bytes, more than '
                 f'{MEMBER}', where=self._source)
-        reader = (logs.Reader() if file == LOG else junit.Parser(
-            f'{self._source}: {member.name}', tests.suite))
+        if file != LOG:
+            parser = junit.Parser(f'{self._source}: {member.name}',
+                                  tests.suite)
+            self._pass(tests, file, member, parser.feed)
+            tests.suite = parser.close()
+            return
+        reader = logs.Reader()
+        self._pass(tests, file, member, reader.feed)
+        if tests.log is not None:
+            tests.problems.append(f'there is another e2e log: {member.name}')
+        else:
+            tests.log = reader.close()
+
+    def _pass(self, tests: _Tests, file: str, member: tar.Member,
+              feed: collections.abc.Callable[[bytes], None]) -> None:
+        """Pass the content of a file on to its reader, and copy it."""
         with self._copy(tests, file) as keep:
             for piece in member.pieces():
                 keep(piece)
-                reader.feed(piece)
-        found = reader.close()
-        if file != LOG:
-            tests.suite = found
-        elif tests.log is not None:
-            tests.problems.append(f'there is another e2e log: {member.name}')
-        else:
-            tests.log = found
+                feed(piece)
 
     @contextlib.contextmanager
-    def _copy(self, tests, file):
+    def _copy(self, tests: _Tests, file: str) -> collections.abc.Iterator[
+            collections.abc.Callable[[bytes], object]]:
         """A function that writes pieces to the copy of a file."""
         if self._copy_to is None or file not in (JUNIT, LOG):
             yield lambda piece: None
@@ -350,14 +364,15 @@ class _Record:
         with open(tests.copies[file], 'wb') as stream:
             yield stream.write
 
-    def _error(self, plugin, node, member):
+    def _error(self, plugin: str, node: str | None, member: tar.Member
+               ) -> None:
         if len(self._errors) < _ERRORS:
             node = texts.line(node or '', 253)
             where = plugin if node in ('', 'global') else f'{plugin}/{node}'
             self._errors.append(documents.error(
                 self._document(member), where))
 
-    def _document(self, member):
+    def _document(self, member: tar.Member) -> object:
         """A JSON document, None if it is too big or invalid."""
         if member.size > DOCUMENT:
             self._unread(f'{member.name} has {member.size} bytes, more than '
@@ -368,13 +383,14 @@ class _Record:
             self._unread(f'{member.name} is not JSON, and was not read')
         return document
 
-    def _unread(self, what):
+    def _unread(self, what: str) -> None:
         if len(self._remarks) < _REMARKS:
             self._remarks.append(texts.line(what, 300))
 
     # -------------------------------------------------------------- result
 
-    def result(self, title, sha256, backend=model.SONOBUOY):
+    def result(self, title: str, sha256: str,
+               backend: str = model.SONOBUOY) -> model.Result:
         """The Result of what was read."""
         for name in self._documents.get('info', ()):
             self._plugins.setdefault(name, '')
@@ -415,7 +431,7 @@ class _Record:
             problems=tuple(problems), remarks=tuple(self._remarks),
             facts=self._facts(suite, log, definition, server))
 
-    def _chosen(self):
+    def _chosen(self) -> tuple[str, _Tests]:
         """Name and tests of the e2e plugin; the name is empty without one."""
         tests = dict(sorted(self._tests.items()))
         found = [name for name in tests if tests[name].e2e]
@@ -429,27 +445,30 @@ class _Record:
                          f'not those of {", ".join(others)}')
         return name, tests.get(name) or _Tests()
 
-    def _keep_copies(self, chosen):
+    def _keep_copies(self, chosen: _Tests) -> None:
         """Name the copies of the e2e plugin's files, and remove others."""
         for tests in self._tests.values():
             for file, copy in tests.copies.items():
                 if tests is chosen:
-                    copy.rename(self._copy_to / file)
+                    copy.rename(copy.with_name(file))
                 else:
                     copy.unlink()
 
     @property
-    def _health(self):
+    def _health(self) -> documents.Health:
         return self._documents.get('health') or documents.Health()
 
-    def _stand_in(self, definition, server):
+    def _stand_in(self, definition: documents.Definition,
+                  server: documents.Server) -> bool:
         declared = definition.environment.get(model.STAND_IN_VARIABLE)
         # A node image says so in /etc/os-release, and kubelet repeats that.
         system = self._documents.get('nodes', {}).get('node system', '')
         return (declared == model.STAND_IN or model.STAND_IN in system
                 or server.unbuilt)
 
-    def _facts(self, suite, log, definition, server):
+    def _facts(self, suite: junit.Suite, log: model.Log | None,
+               definition: documents.Definition, server: documents.Server
+               ) -> dict[str, str]:
         options = suite.properties
         facts = {
             'image of the tests': definition.image,
@@ -467,7 +486,7 @@ class _Record:
         return {fact: value for fact, value in facts.items() if value}
 
 
-def _mode(suite, definition):
+def _mode(suite: junit.Suite, definition: documents.Definition) -> str:
     if 'FocusStrings' in suite.properties:
         return documents.mode(suite.properties['FocusStrings'],
                               suite.properties.get('SkipStrings'))

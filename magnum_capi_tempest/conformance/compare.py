@@ -11,6 +11,7 @@ if the match is unambiguous.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import re
 
@@ -49,7 +50,7 @@ class Unreadable:
     title: str
     fault: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.title} cannot be read: {self.fault}'
 
 
@@ -71,18 +72,22 @@ class Change:
     seconds: tuple[float | None, float | None] = (None, None)
 
     @classmethod
-    def of(cls, old, new):
+    def of(cls, old: model.Spec | None, new: model.Spec | None) -> 'Change':
         """The change between two specs; None for one that is not there."""
-        return cls((new or old).name, old.status if old else '',
+        spec = new or old
+        return cls(spec.name if spec else '', old.status if old else '',
                    new.status if new else '',
                    old.name if old and new and old.name != new.name else '',
-                   (old and old.seconds, new and new.seconds))
+                   (old.seconds if old else None,
+                    new.seconds if new else None))
 
     @property
     def delta(self) -> float | None:
         """How many seconds longer it took."""
         first, second = self.seconds
-        return None if None in self.seconds else second - first
+        if first is None or second is None:
+            return None
+        return second - first
 
     @property
     def kind(self) -> str:
@@ -101,7 +106,7 @@ class Change:
             return 'added'
         return 'newly_run' if self.before == model.SKIPPED else ''
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name + (f' (was: {self.was})' if self.was else '')
 
 
@@ -207,7 +212,7 @@ class Comparison:
         return sum(len(d.new_failures) for d in self.differences)
 
     @property
-    def _doubt(self):
+    def _doubt(self) -> str:
         """Why the later runs prove less than the first one; may be empty."""
         for run in self.runs[1:]:
             if not run.verdict.finished:
@@ -242,7 +247,9 @@ class Comparison:
         return 'no new failures'
 
 
-def compare(judged, unreadable=()) -> Comparison:
+def compare(judged: collections.abc.Iterable[verdicts.Judged],
+            unreadable: collections.abc.Iterable[Unreadable] = ()
+            ) -> Comparison:
     """Compare results.
 
     :param judged: two or more :class:`~.verdict.Judged`, the baseline first.
@@ -260,7 +267,8 @@ def compare(judged, unreadable=()) -> Comparison:
         _grid(tables), tuple(unreadable))
 
 
-def _difference(before, first, after, second):
+def _difference(before: str, first: dict[str, model.Spec], after: str,
+                second: dict[str, model.Spec]) -> Difference:
     """Compare two tables, each with its title.
 
     :param first: specs of the earlier run by their latest names.
@@ -268,27 +276,27 @@ def _difference(before, first, after, second):
     """
     changes = [Change.of(first.get(name), second.get(name))
                for name in {**second, **first}]
-    kinds = collections.defaultdict(list)
-    for change in changes:
-        if change.kind:
-            kinds[change.kind].append(change)
-    timed = [c for c in changes
+    timed = [(abs(c.delta), c) for c in changes
              if c.before == c.after == model.PASSED
              and c.delta is not None and abs(c.delta) >= NOTABLE]
+    timed.sort(key=lambda pair: -pair[0])
+
+    def of(kind: str) -> tuple[Change, ...]:
+        return tuple(c for c in changes if c.kind == kind)
+
     return Difference(
-        before, after,
+        before, after, of('new_failures'), of('still_failing'), of('fixed'),
+        of('newly_skipped'), of('newly_run'), of('added'), of('removed'),
         renamed=tuple(c for c in changes if c.was),
-        durations=tuple(sorted(
-            timed, key=lambda c: -abs(c.delta))[:DURATIONS]),
-        both=sum(_ran(c.before) and _ran(c.after) for c in changes),
-        **{kind: tuple(some) for kind, some in kinds.items()})
+        durations=tuple(c for _, c in timed[:DURATIONS]),
+        both=sum(_ran(c.before) and _ran(c.after) for c in changes))
 
 
-def _ran(status):
+def _ran(status: str) -> bool:
     return status not in ('', model.SKIPPED)
 
 
-def _grid(tables):
+def _grid(tables: collections.abc.Sequence[dict[str, model.Spec]]) -> Grid:
     rows, all_passed = [], 0
     for name in dict.fromkeys(
             name for table in reversed(tables) for name in table):
@@ -303,7 +311,8 @@ def _grid(tables):
                 tuple(row for row in rows if not row.failures), all_passed)
 
 
-def _renames(gone, new):
+def _renames(gone: collections.abc.Iterable[str],
+             new: collections.abc.Iterable[str]) -> dict[str, str]:
     """Old name of each new one that is certainly the same test.
 
     :param gone: names that only the earlier run knows.
@@ -314,8 +323,8 @@ def _renames(gone, new):
             if len(names) == 1 and len(old.get(words, ())) == 1}
 
 
-def _by_words(names):
-    found = collections.defaultdict(list)
+def _by_words(names: collections.abc.Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = collections.defaultdict(list)
     for name in sorted(names):
         words = ' '.join(_LABEL.sub(' ', name).replace('"', "'").split())
         if words:
@@ -323,8 +332,8 @@ def _by_words(names):
     return found
 
 
-def _by_name(result):
-    found = {}
+def _by_name(result: model.Result) -> dict[str, model.Spec]:
+    found: dict[str, model.Spec] = {}
     for spec in result.specs:
         twin = found.get(spec.name)
         # If a name occurs twice, the worse one counts.
@@ -334,7 +343,8 @@ def _by_name(result):
     return found
 
 
-def _same_names(tables):
+def _same_names(tables: list[dict[str, model.Spec]]
+                ) -> list[dict[str, model.Spec]]:
     """The tables with each test under its latest name."""
     done, known = [tables[-1]], dict(tables[-1])
     for table in reversed(tables[:-1]):

@@ -7,7 +7,9 @@ cannot be trusted as is, and no such run has passed.
 """
 
 import collections
+import collections.abc
 
+from magnum_capi_tempest.conformance import junit
 from magnum_capi_tempest.conformance import model
 
 #: Seconds by which Ginkgo's own durations of one suite may differ.
@@ -16,7 +18,8 @@ _SECONDS = 1
 _NAMES = 3
 
 
-def problems(suite, log):
+def problems(suite: junit.Suite | None, log: model.Log | None
+             ) -> collections.abc.Iterator[str]:
     """Yield the contradictions, a line each.
 
     :param suite: :class:`~.junit.Suite`, None if there is no JUnit file.
@@ -38,7 +41,8 @@ def problems(suite, log):
             yield from _log(suite, log)
 
 
-def other_run(log, seed, seconds):
+def other_run(log: model.Log, seed: str, seconds: float | None
+              ) -> collections.abc.Iterator[str]:
     """Yield a line if log and JUnit file belong to different runs.
 
     Compares Ginkgo's random seed, which both contain; if one does not, the
@@ -47,18 +51,19 @@ def other_run(log, seed, seconds):
     :param seed: of the JUnit file; may be empty.
     :param seconds: likewise; None if unknown.
     """
+    other = ''
     if log.seed and seed:
-        what, ours, theirs = 'random seed', log.seed, seed
-        other = ours != theirs
-    else:
-        what, ours, theirs = 'seconds', log.seconds, seconds
-        other = None not in (ours, theirs) and abs(ours - theirs) > _SECONDS
+        if log.seed != seed:
+            other = f'random seed {log.seed} and {seed}'
+    elif log.seconds is not None and seconds is not None:
+        if abs(log.seconds - seconds) > _SECONDS:
+            other = f'seconds {log.seconds} and {seconds}'
     if other:
         yield ('the e2e log belongs to another run than the JUnit file: '
-               f'{what} {ours} and {theirs}')
+               + other)
 
 
-def _claims(suite):
+def _claims(suite: junit.Suite) -> collections.abc.Iterator[str]:
     """The sums that the JUnit file states itself."""
     failed = suite.counted.get('failed', 0)
     claims = suite.claims
@@ -77,7 +82,7 @@ def _claims(suite):
                f'but has {cases}')
 
 
-def _cases(suite):
+def _cases(suite: junit.Suite) -> collections.abc.Iterator[str]:
     if suite.contradictions:
         yield ('status and content of cases differ: '
                + _few(suite.contradictions))
@@ -92,7 +97,8 @@ def _cases(suite):
         yield 'a test case has no name'
 
 
-def _log(suite, log):
+def _log(suite: junit.Suite, log: model.Log
+         ) -> collections.abc.Iterator[str]:
     ran = sum(spec.ran for spec in suite.specs)
     if log.ran != ran:
         yield (f'the e2e log says that {log.ran} specs ran, the JUnit '
@@ -113,6 +119,6 @@ def _log(suite, log):
                'were tried again')
 
 
-def _few(names):
+def _few(names: list[str]) -> str:
     more = f' and {len(names) - _NAMES} more' if len(names) > _NAMES else ''
     return '; '.join(name[:200] for name in names[:_NAMES]) + more

@@ -14,6 +14,7 @@ import json
 import re
 
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import texts
 
 #: ``focus`` -> ``skip`` -> mode (cmd/sonobuoy/app/modes.go, v0.57.5, and
@@ -39,7 +40,7 @@ _LINE = 300
 _PLUGINS = 100
 
 
-def parse(data: bytes):
+def parse(data: bytes) -> object:
     """A JSON document, None if invalid."""
     try:
         return json.loads(data)
@@ -47,20 +48,20 @@ def parse(data: bytes):
         return None
 
 
-def dig(document, *path):
+def dig(document: object, *path: str) -> object:
     """The value at a path of keys, None if missing."""
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
 
 
-def text(document, *path) -> str:
+def text(document: object, *path: str) -> str:
     """A line of text at a path of keys, empty if missing."""
     found = dig(document, *path)
     return texts.line(found, _LINE) if isinstance(found, str) else ''
 
 
-def entries(document, *path):
+def entries(document: object, *path: str) -> list[json_types.Object]:
     """The members of a list of mappings at a path of keys."""
     found = dig(document, *path) if path else document
     return [entry for entry in found if isinstance(entry, dict)
@@ -79,7 +80,7 @@ class Health:
     unhealthy: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: object) -> 'Health':
         nodes = [(name, entry.get('healthy'))
                  for entry in entries(document, 'node_health', 'details')
                  if (name := text(entry, 'name'))]
@@ -102,7 +103,7 @@ class Server:
     unbuilt: bool = False
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: object) -> 'Server':
         commit = text(document, 'gitCommit')
         return cls(text(document, 'gitVersion'), text(document, 'platform'),
                    bool(commit) and not commit.strip('0'))
@@ -116,7 +117,7 @@ class Definition:
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: object) -> 'Definition':
         path = 'Definition', 'spec'
         return cls(text(document, *path, 'image'),
                    {text(entry, 'name'): entry['value']
@@ -124,19 +125,19 @@ class Definition:
                     if isinstance(entry.get('value'), str)})
 
 
-def version(document) -> str:
+def version(document: object) -> str:
     """Sonobuoy's own version, in ``meta/config.json``."""
     return text(document, 'Version')
 
 
-def plugins(document) -> tuple[str, ...]:
+def plugins(document: object) -> tuple[str, ...]:
     """Names of the plugins that ran, in ``meta/info.json``."""
     named = dig(document, 'plugins')
     return tuple(texts.line(name, 100) for name in named[:_PLUGINS]
                  if isinstance(name, str)) if isinstance(named, list) else ()
 
 
-def error(document, where: str) -> model.InfraError:
+def error(document: object, where: str) -> model.InfraError:
     """The error in an ``error.json``, for a plugin that did not answer.
 
     It has an ``error`` and, for a pod, the whole pod, including its
@@ -156,7 +157,7 @@ def error(document, where: str) -> model.InfraError:
     return model.InfraError(where, texts.line(redact.redact(message), 1000))
 
 
-def _reasons(status):
+def _reasons(status: object) -> list[str]:
     """Why a pod, or a container of it, waits or has stopped."""
     found = [text(status, 'reason')]
     for key in ('initContainerStatuses', 'containerStatuses'):
@@ -195,7 +196,7 @@ def mode_of(variables: dict[str, str]) -> str:
     return mode(variables.get('E2E_FOCUS'), skip)
 
 
-def network(daemon_sets) -> str:
+def network(daemon_sets: object) -> str:
     """Name of the network plugin, by the daemon sets of a namespace."""
     for entry in entries(daemon_sets, 'items'):
         name = text(entry, 'metadata', 'name')
@@ -204,7 +205,7 @@ def network(daemon_sets) -> str:
     return ''
 
 
-def systems(nodes) -> dict[str, str]:
+def systems(nodes: object) -> dict[str, str]:
     """Facts about the nodes: each distinct value once, with its count."""
     found = {'node system': ('osImage',), 'kernel': ('kernelVersion',),
              'container runtime': ('containerRuntimeVersion',),

@@ -11,6 +11,7 @@ occurred``) and of the e2e framework.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import datetime
 import re
@@ -63,7 +64,7 @@ class Cause:
     place: str
     specs: tuple[model.Spec, ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.message} ({self.place})' if self.place else \
             self.message
 
@@ -79,14 +80,16 @@ class Cause:
                              if one['source'] == 'kubelet' and one['host']}))
 
 
-def causes(specs, nodes=()) -> tuple[Cause, ...]:
+def causes(specs: collections.abc.Iterable[model.Spec],
+           nodes: collections.abc.Iterable[str] = ()) -> tuple[Cause, ...]:
     """Group failures by their cause, the most frequent one first.
 
     :param specs: that failed or did not end.
     :param nodes: names of the cluster's nodes, which differ between failures
         of the same cause.
     """
-    found = collections.defaultdict(list)
+    found: dict[tuple[str, str], list[model.Spec]] = (
+        collections.defaultdict(list))
     for spec in specs:
         found[_place(spec), _stable(_first_line(spec), nodes)].append(spec)
     return tuple(Cause(message_of(members[0]), place, tuple(members))
@@ -95,12 +98,12 @@ def causes(specs, nodes=()) -> tuple[Cause, ...]:
                          -len(item[1]), item[0])))
 
 
-def message_of(spec) -> str:
+def message_of(spec: model.Spec) -> str:
     """The first line of a failure, without secrets."""
     return ' '.join(redacted(_first_line(spec)).split())[:_WIDTH]
 
 
-def excerpt(spec, lines=EXCERPT) -> str:
+def excerpt(spec: model.Spec, lines: int = EXCERPT) -> str:
     """The part of a spec's output that leads to its failure.
 
     It ends with the first line that contains FAILED, since the cleanup
@@ -114,7 +117,7 @@ def excerpt(spec, lines=EXCERPT) -> str:
     return redacted('\n'.join(output[-lines:]))
 
 
-def events(spec) -> tuple[str, ...]:
+def events(spec: model.Spec) -> tuple[str, ...]:
     """Events in the namespace of a failed spec, a line each.
 
     Without secrets.
@@ -123,29 +126,31 @@ def events(spec) -> tuple[str, ...]:
                  for one in _events(spec))[:50]
 
 
-def ended_at(spec) -> datetime.datetime | None:
+def ended_at(spec: model.Spec) -> datetime.datetime | None:
     """When a spec failed, from its output; None if that does not say.
 
     The JUnit file has only durations.
     """
     failed = re.search(_FAILED, spec.output)
     found = failed and re.search(_AT, spec.output[failed.end():])
+    if not found:
+        return None
     try:
         # The pod uses UTC, as for the start of the suite.
-        return found and datetime.datetime.strptime(
+        return datetime.datetime.strptime(
             found[1], '%m/%d/%y %H:%M:%S').replace(
                 tzinfo=datetime.timezone.utc)
     except ValueError:
         return None
 
 
-def process(spec) -> str:
+def process(spec: model.Spec) -> str:
     """Number of the process that ran a failed spec, empty if unknown."""
     found = re.search(_PROCESS, spec.output)
     return found[1] if found else ''
 
 
-def by_sig(result) -> dict[str, tuple[int, int]]:
+def by_sig(result: model.Result) -> dict[str, tuple[int, int]]:
     """Failed and all specs that ran, by SIG, for SIGs with failures."""
     ran = collections.Counter(spec.sig for spec in result.ran)
     failed = collections.Counter(spec.sig for spec in result.failures)
@@ -153,13 +158,16 @@ def by_sig(result) -> dict[str, tuple[int, int]]:
         failed.items(), key=lambda item: (-item[1], item[0]))}
 
 
-def slowest(result, number=10) -> tuple[model.Spec, ...]:
+def slowest(result: model.Result, number: int = 10
+            ) -> tuple[model.Spec, ...]:
     """The slowest specs, slowest first."""
-    timed = [spec for spec in result.ran if spec.seconds is not None]
-    return tuple(sorted(timed, key=lambda s: -s.seconds)[:number])
+    timed = [(spec.seconds, spec) for spec in result.ran
+             if spec.seconds is not None]
+    timed.sort(key=lambda pair: -pair[0])
+    return tuple(spec for _, spec in timed[:number])
 
 
-def redacted(text) -> str:
+def redacted(text: str) -> str:
     """A text without secrets."""
     # Imported only when needed: most runs have nothing to redact, and it takes
     # as long as reading an archive.
@@ -167,12 +175,12 @@ def redacted(text) -> str:
     return redact.redact(text)
 
 
-def _events(spec):
+def _events(spec: model.Spec) -> list[re.Match[str]]:
     found = (re.search(_EVENT, line) for line in spec.output.splitlines())
     return [one for one in found if one]
 
 
-def _place(spec):
+def _place(spec: model.Spec) -> str:
     """Where the test failed, without the build machine's folders."""
     found = re.search(_PLACE, spec.failure)
     if not found:
@@ -188,7 +196,7 @@ def _place(spec):
     return f'{path.rpartition("/")[2]}:{found["line"]}'
 
 
-def _first_line(spec):
+def _first_line(spec: model.Spec) -> str:
     """The words of a failure, without dumped values."""
     lines = [line.strip() for line in spec.failure.splitlines()]
     lines = [re.sub(_TIME, '', re.sub(r'^\[[A-Z]+\]\s*', '', line))
@@ -206,7 +214,7 @@ def _first_line(spec):
     return ' '.join([lines[0], *[line for line in worth if line][:3]])
 
 
-def _stable(text, nodes):
+def _stable(text: str, nodes: collections.abc.Iterable[str]) -> str:
     """A line without what differs between failures of the same cause."""
     # A message may be a single line of a megabyte.
     text = text[:2000]

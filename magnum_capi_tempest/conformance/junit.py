@@ -14,8 +14,10 @@ are limited, because expat keeps them in memory.
 
 import dataclasses
 import datetime
+import functools
 import math
 import re
+import typing
 from xml.parsers import expat
 
 from magnum_capi_tempest.conformance import damage
@@ -67,17 +69,17 @@ class Suite:
     :param contradictions: names of cases whose status and content differ.
     """
 
-    specs: list = dataclasses.field(default_factory=list)
-    nodes: list = dataclasses.field(default_factory=list)
-    claims: dict = dataclasses.field(default_factory=dict)
-    counted: dict = dataclasses.field(default_factory=dict)
-    properties: dict = dataclasses.field(default_factory=dict)
-    contradictions: list = dataclasses.field(default_factory=list)
+    specs: list[model.Spec] = dataclasses.field(default_factory=list)
+    nodes: list[model.SuiteNode] = dataclasses.field(default_factory=list)
+    claims: dict[str, int] = dataclasses.field(default_factory=dict)
+    counted: dict[str, int] = dataclasses.field(default_factory=dict)
+    properties: dict[str, str] = dataclasses.field(default_factory=dict)
+    contradictions: list[str] = dataclasses.field(default_factory=list)
     shortened: int = 0
     started: datetime.datetime | None = None
     seconds: float | None = None
     #: Bytes that may still be kept: of names, of texts, of lines.
-    room: dict = dataclasses.field(default_factory=lambda: {
+    room: dict[str, int] = dataclasses.field(default_factory=lambda: {
         'names': NAMES, 'text': TEXT, 'lines': TEXT // 4})
 
 
@@ -87,16 +89,18 @@ class _Case:
     __slots__ = ('name', 'line', 'status', 'seconds', 'bad', 'skipped',
                  'message', 'reason', 'failure', 'output')
 
-    def __init__(self, name, line, attributes):
+    def __init__(self, name: str, line: int, attributes: dict[str, str]
+                 ) -> None:
         self.name = name
         self.line = line
         self.status = attributes.get('status', '')
         self.seconds = seconds(attributes.get('time'))
         self.bad = self.skipped = False
         self.message = self.reason = ''
-        self.failure = self.output = ()
+        self.failure: list[str] = []
+        self.output: list[str] = []
 
-    def end(self):
+    def end(self) -> tuple[str, str, bool]:
         """How it ended: the worse of its status and its content.
 
         :returns: our status, Ginkgo's word if it is more specific, and whether
@@ -119,7 +123,7 @@ class _Case:
             detail = model.SKIPPED_ITSELF
         return said, detail, differ
 
-    def why(self):
+    def why(self) -> tuple[str, str]:
         """Failure and output, cleaned and shortened."""
         failure = texts.start('\n'.join(
             part for part in (self.message, ''.join(self.failure))
@@ -142,13 +146,15 @@ class Parser:
         safe to read.
     """
 
-    def __init__(self, where, suite=None):
+    def __init__(self, where: object, suite: Suite | None = None) -> None:
         self._where = where
         self._suite = suite or Suite()
         self._before = len(self._suite.specs)
         self._cases = sum(self._suite.counted.values())
-        self._case = self._texts = None
-        self._claims, self._words = set(), set()
+        self._case: _Case | None = None
+        self._listening = False
+        self._claims: set[str] = set()
+        self._words: set[str] = set()
         self._depth = self._fed = 0
         self._first = b''
         # UTF-8, whatever the document declares.
@@ -160,7 +166,7 @@ class Parser:
         parser.EndElementHandler = self._end
         self._expat = parser
 
-    def feed(self, piece):
+    def feed(self, piece: bytes) -> None:
         """Parse the next bytes."""
         if len(self._first) < 2:
             # Expat trusts a byte order mark more than its caller.
@@ -180,7 +186,7 @@ class Parser:
             specs[:] = _merged(specs[:self._before], specs[self._before:])
         return self._suite
 
-    def _parse(self, piece, final):
+    def _parse(self, piece: bytes, final: bool) -> None:
         try:
             self._expat.Parse(piece, final)
         except expat.ExpatError as e:
@@ -188,14 +194,14 @@ class Parser:
                 'The JUnit file is not well-formed XML', where=self._where,
                 last_seen=str(e)) from e
 
-    def _refuse(self, what):
+    def _refuse(self, what: str) -> typing.NoReturn:
         raise damage.Damage(f'The JUnit file holds {what}', where=self._where,
                             last_seen=f'line {self._expat.CurrentLineNumber}')
 
-    def _doctype(self, *args):
+    def _doctype(self, *args: object) -> None:
         self._refuse('a document type')
 
-    def _start(self, name, attributes):
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > DEPTH:
             self._refuse(f'elements nested deeper than {DEPTH}')
@@ -208,21 +214,20 @@ class Parser:
         if name == 'testcase':
             self._begin(attributes)
         elif self._case is not None:
-            self._inside(name, attributes)
+            self._inside(self._case, name, attributes)
         elif name == 'property':
             self._property(attributes)
         elif name in ('testsuites', 'testsuite'):
             self._sums(attributes)
 
-    def _end(self, name):
+    def _end(self, name: str) -> None:
         self._depth -= 1
-        if self._texts is not None:
-            self._listen(None)
-        if name == 'testcase':
+        self._ignore()
+        if name == 'testcase' and self._case:
             ended, self._case = self._case, None
             self._finish(ended)
 
-    def _begin(self, attributes):
+    def _begin(self, attributes: dict[str, str]) -> None:
         if self._case is not None:
             self._refuse('a test case within another')
         self._cases += 1
@@ -234,48 +239,53 @@ class Parser:
         self._case = _Case(texts.clean(name), self._expat.CurrentLineNumber,
                            attributes)
 
-    def _inside(self, name, attributes):
-        current = self._case
-        if self._texts is not None:
-            self._listen(None)
+    def _inside(self, current: _Case, name: str, attributes: dict[str, str]
+                ) -> None:
+        self._ignore()
         if name == 'skipped':
             current.skipped = True
             current.reason = attributes.get('message', '')
         elif name in _BAD:
             current.bad = True
             current.message = attributes.get('message', '')
-            current.failure = current.failure or []
-            self._listen(current.failure)
+            self._listen(current.failure, True)
         elif name in _OUTPUTS:
-            current.output = current.output or []
-            self._listen(current.output)
+            self._listen(current.output, False)
 
-    def _listen(self, texts_):
-        """Append the text that follows to a list; None: ignore it.
+    def _listen(self, kept: list[str], failure: bool) -> None:
+        """Append the text that follows to a list.
+
+        :param failure: of a failure, the start is kept; of an output, the part
+            around it.
+        """
+        self._listening = True
+        self._expat.CharacterDataHandler = functools.partial(
+            self._text, kept, failure)
+
+    def _ignore(self) -> None:
+        """Ignore the text that follows.
 
         Most text is the white space between elements, which is not worth the
         calls.
         """
-        self._texts = texts_
-        self._expat.CharacterDataHandler = (
-            None if texts_ is None else self._text)
+        if self._listening:
+            self._listening = False
+            self._expat.CharacterDataHandler = None
 
-    def _text(self, data):
-        self._texts.append(data)
-        # Of a failure, the start is kept; of an output, the part around it.
-        if len(self._texts) > 64:
-            joined = ''.join(self._texts)
-            self._texts[:] = [
-                joined[:FAILURE + 1] if self._texts is self._case.failure
-                else joined[_around_failure(joined, 1)]]
+    def _text(self, kept: list[str], failure: bool, data: str) -> None:
+        kept.append(data)
+        if len(kept) > 64:
+            joined = ''.join(kept)
+            kept[:] = [joined[:FAILURE + 1] if failure
+                       else joined[_around_failure(joined, 1)]]
 
-    def _property(self, attributes):
+    def _property(self, attributes: dict[str, str]) -> None:
         if len(self._suite.properties) < WORDS:
             key = texts.line(attributes.get('name', ''), 100)
             value = texts.line(attributes.get('value', ''), 2000)
             self._suite.properties.setdefault(key, value)
 
-    def _sums(self, attributes):
+    def _sums(self, attributes: dict[str, str]) -> None:
         suite = self._suite
         for key in ('tests', 'failures', 'errors'):
             value = attributes.get(key, '')
@@ -289,7 +299,7 @@ class Parser:
         if suite.started is None:
             suite.started = _moment(attributes.get('timestamp', ''))
 
-    def _finish(self, ended):
+    def _finish(self, ended: _Case) -> None:
         suite, name = self._suite, ended.name
         status, detail, differ = ended.end()
         if differ:
@@ -321,7 +331,7 @@ class Parser:
                 names.spec(name), status, detail, ended.seconds,
                 failure, output, ended.line))
 
-    def _room(self, kind, text):
+    def _room(self, kind: str, text: str) -> bool:
         """Count a text to keep; False if there is no room for it."""
         size = len(text) * (1 if text.isascii() else 4)
         room = self._suite.room
@@ -331,16 +341,16 @@ class Parser:
         return True
 
 
-def seconds(text) -> float | None:
+def seconds(text: str | None) -> float | None:
     """A duration, None if malformed."""
     try:
-        value = float(text)
-    except (TypeError, ValueError):
+        value = float(text or '')
+    except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def _around_failure(text, more=0):
+def _around_failure(text: str, more: int = 0) -> slice:
     """The slice of an output to keep: around its failure, or at its end.
 
     :param more: additional characters, which reveal that there was more.
@@ -351,7 +361,8 @@ def _around_failure(text, more=0):
     return slice(begin, begin + OUTPUT + more)
 
 
-def _merged(before, after):
+def _merged(before: list[model.Spec], after: list[model.Spec]
+            ) -> list[model.Spec]:
     """Specs of two files: one may have run what the other skipped."""
     ran = {spec.name for spec in after if spec.ran}
     known = {spec.name for spec in before}
@@ -359,7 +370,7 @@ def _merged(before, after):
             *(spec for spec in after if spec.ran or spec.name not in known)]
 
 
-def _moment(text):
+def _moment(text: str) -> datetime.datetime | None:
     """Parse Ginkgo's time, which is the local time of its pod: UTC."""
     try:
         moment = datetime.datetime.fromisoformat(text[:40])

@@ -10,6 +10,7 @@ A spec that passes in a rerun is a flake and reported as such; the first
 verdict does not change.
 """
 
+import collections.abc
 import dataclasses
 
 from magnum_capi import errors
@@ -64,7 +65,7 @@ class Ended:
         return 0
 
 
-def wanted(result) -> tuple[str, ...]:
+def wanted(result: model.Result) -> tuple[str, ...]:
     """Names of the specs to rerun: those that failed or did not end.
 
     :raises UsageError: there are none.
@@ -83,7 +84,8 @@ def wanted(result) -> tuple[str, ...]:
                             where=result.source, hint=hint)
 
 
-def conclude(result, names, judged) -> Ended:
+def conclude(result: model.Result, names: collections.abc.Collection[str],
+             judged: verdicts.Judged) -> Ended:
     """The outcome of rerunning failures.
 
     :param result: of the first run.
@@ -96,7 +98,8 @@ def conclude(result, names, judged) -> Ended:
                  () if verdict.finished else verdict.reasons[:1])
 
 
-def deviations(names, result) -> tuple[str, ...]:
+def deviations(names: collections.abc.Collection[str], result: model.Result
+               ) -> tuple[str, ...]:
     """How a rerun differs from what was requested, a line each.
 
     :param names: the specs asked for.
@@ -116,7 +119,9 @@ def deviations(names, result) -> tuple[str, ...]:
     return tuple(found)
 
 
-def label(result, reruns) -> tuple[RerunSpec, ...]:
+def label(result: model.Result,
+          reruns: collections.abc.Iterable[model.Result]
+          ) -> tuple[RerunSpec, ...]:
     """The later statuses of each failure of a result.
 
     A failure is a flake only if it passed each time it was rerun to its

@@ -9,22 +9,31 @@ headers, bombs. Each limit is several times what real archives contain (a
 certified run of v1.34: 120 members; 100 nodes with their journals: a few GB).
 """
 
+import collections.abc
 import dataclasses
 import gzip
 import hashlib
 import io
 import re
 import tarfile
+import types
 import typing
 import zlib
 
 from magnum_capi_tempest.conformance import damage
 
+_gzip: types.ModuleType = gzip
+#: What reading raises.
+_ERRORS: tuple[type[Exception], ...] = OSError, zlib.error
 try:
     from isal import igzip
-    from isal.isal_zlib import error as _Error
+    from isal import isal_zlib
 except ImportError:
-    igzip, _Error = gzip, zlib.error
+    pass
+else:
+    _gzip = igzip
+    # For its types, the class is an instance.
+    _ERRORS += (vars(isal_zlib)['error'],)
 
 #: Bytes to read at once.
 PIECE = 512 << 10
@@ -56,7 +65,7 @@ class Member:
 
     name: str
     size: int
-    pieces: typing.Callable
+    pieces: collections.abc.Callable[[], collections.abc.Iterator[bytes]]
 
 
 class Content:
@@ -70,28 +79,28 @@ class Content:
     :param where: its name, for errors.
     """
 
-    def __init__(self, file, where):
+    def __init__(self, file: io.RawIOBase, where: object) -> None:
         self._source = _Source(file, self._guard)
-        self._gzip = igzip.open(self._source, 'rb')
+        self._gzip: gzip.GzipFile = _gzip.open(self._source, 'rb')
         self._where = where
         self._position = 0
         #: The header that was read last.
         self.header = b''
 
-    def close(self):
+    def close(self) -> None:
         """Give up the inflater.
 
         It refers back to this, by an object of ISA-L that Python's garbage
         collector does not know, so it would stay in memory.
         """
         self._gzip.close()
-        self._gzip = None
+        del self._gzip
 
     def tell(self) -> int:
         """The position in the content."""
         return self._position
 
-    def seek(self, position: int):
+    def seek(self, position: int) -> None:
         """Go forward; a size that leads backwards is invalid."""
         if position < self._position:
             self.refuse('a header that is not a tar header')
@@ -114,7 +123,11 @@ class Content:
         self.header = data
         return data
 
-    def pieces(self, size: int):
+    def write(self, data: bytes) -> int:
+        """Not possible; what tarfile takes must have it."""
+        raise io.UnsupportedOperation('write')
+
+    def pieces(self, size: int) -> collections.abc.Iterator[bytes]:
         """Iterate over the next ``size`` bytes.
 
         :raises Damage: there are fewer.
@@ -140,13 +153,14 @@ class Content:
         """Of the file, in hex; complete once the file was read to its end."""
         return self._source.digest.hexdigest()
 
-    def refuse(self, what, cause=None):
+    def refuse(self, what: str, cause: Exception | None = None
+               ) -> typing.NoReturn:
         """Give up on an archive because of its content."""
         raise damage.Damage(f'The archive holds {what}', where=self._where,
                             hint='Sonobuoy does not write such archives'
                             ) from cause
 
-    def _inflate(self, size):
+    def _inflate(self, size: int) -> bytes:
         """The next bytes: fewer than ``size`` only at the end."""
         try:
             data = self._gzip.read(size)
@@ -156,7 +170,7 @@ class Content:
                 last_seen=f'{self._source.count} bytes, '
                           f'{self._position} inflated',
                 hint='Retrieve it again') from e
-        except (OSError, zlib.error, _Error) as e:
+        except _ERRORS as e:
             if isinstance(e, OSError) and e.errno:
                 raise damage.Damage(
                     f'Cannot read the record: {e.strerror}',
@@ -173,7 +187,7 @@ class Content:
         self._guard()
         return data
 
-    def _guard(self):
+    def _guard(self) -> None:
         """Refuse content that inflates to too much, or to too little."""
         size, count = self._position, self._source.count
         if size > TOTAL:
@@ -195,24 +209,25 @@ class _Source(io.RawIOBase):
     :param guard: called after each read; it may raise.
     """
 
-    def __init__(self, file, guard):
+    def __init__(self, file: io.RawIOBase,
+                 guard: collections.abc.Callable[[], None]) -> None:
         self._file = file
         self._guard = guard
         self.digest = hashlib.sha256()
         self.count = 0
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
-        size = self._file.readinto(buffer)
+    def readinto(self, buffer: typing.Any) -> int:
+        size = self._file.readinto(buffer) or 0
         self.digest.update(memoryview(buffer)[:size])
         self.count += size
         self._guard()
         return size
 
 
-def members(content: Content):
+def members(content: Content) -> collections.abc.Iterator[Member]:
     """Yield each :class:`Member` of an archive, and read it to its end.
 
     :raises Damage: while iterating.
@@ -229,7 +244,8 @@ def members(content: Content):
             content.refuse(f'two members of the name {name!r}')
         names.add(key)
         if entry.isreg() and name:
-            def pieces(entry=entry):
+            def pieces(entry: tarfile.TarInfo = entry
+                       ) -> collections.abc.Iterator[bytes]:
                 content.seek(entry.offset_data)
                 return content.pieces(entry.size)
             yield Member(name, entry.size, pieces)
@@ -240,7 +256,8 @@ def members(content: Content):
         content.refuse('data after its end')
 
 
-def _entries(content):
+def _entries(content: Content
+             ) -> collections.abc.Iterator[tarfile.TarInfo]:
     try:
         tar = tarfile.TarFile(fileobj=content, encoding='utf-8',
                               errors='strict')
@@ -249,21 +266,22 @@ def _entries(content):
                 content.refuse('a name or a size for all members at once')
             yield entry
             # Otherwise it would keep all of them.
-            tar.members.clear()
-            tar.pax_headers.clear()
+            vars(tar)['members'].clear()
+            tar.pax_headers = {}
     except UnicodeDecodeError as e:
         content.refuse(f'a name that is not UTF-8: {e.object[:80]!r}', e)
     except (tarfile.TarError, ValueError, RecursionError) as e:
         content.refuse('a header that is not a tar header', e)
 
 
-def _name(content, entry):
+def _name(content: Content, entry: tarfile.TarInfo) -> str:
     """The normal form of an entry's name; refuses forbidden entries."""
     name = entry.name
     if entry.issparse():
         content.refuse(f'a sparse file: {name!r}')
     if not (entry.isreg() or entry.isdir()):
-        what = _KINDS.get(entry.type, f'an entry of unknown kind {entry.type}')
+        what = _KINDS.get(entry.type,
+                          f'an entry of unknown kind {entry.type!r}')
         content.refuse(f'{what}: {name!r}')
     if len(name) > NAME:
         content.refuse(f'a name of more than {NAME} characters')

@@ -12,6 +12,7 @@ also those that were skipped, so it says itself what had to run. CNCF's list of
 the minor version is a cross-check.
 """
 
+import collections.abc
 import dataclasses
 
 from magnum_capi_tempest.conformance import failures
@@ -83,19 +84,20 @@ class Judged:
         return ('the one spec that ran passed' if number == 1
                 else f'all {number} specs that ran passed')
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.verdict.outcome.upper()}: {self.conclusion}'
 
 
-def judged(result, wanted=None) -> Judged:
+def judged(result: model.Result,
+           wanted: collections.abc.Collection[str] | None = None) -> Judged:
     """A result with the verdict on it; see :func:`judge`."""
     return Judged(result, judge(result, wanted))
 
 
-def judge(result, wanted=None) -> Verdict:
+def judge(result: model.Result,
+          wanted: collections.abc.Collection[str] | None = None) -> Verdict:
     """Judge a result.
 
-    :param result: :class:`~.model.Result`.
     :param wanted: names of the tests that CNCF requires; by default those of
         the cluster's minor version.
     """
@@ -111,7 +113,7 @@ def judge(result, wanted=None) -> Verdict:
         spec.name for spec in result.specs
         if spec.conformance and spec.name not in passed))
     absent = tuple(name for name in wanted or () if name not in known)
-    lacks = [*_lacks(result, left_out, wanted, absent)]
+    lacks = [*_lacks(result, left_out, absent, len(wanted or ()))]
 
     failed = [*_failed(result)]
     harness = [*_harness(result)]
@@ -130,7 +132,7 @@ def judge(result, wanted=None) -> Verdict:
                    left_out + absent, tuple(_remarks(result, wanted, dropped)))
 
 
-def _failed(result):
+def _failed(result: model.Result) -> collections.abc.Iterator[str]:
     """Failures of the cluster."""
     failed = [s for s in result.specs if s.status == model.FAILED]
     if failed:
@@ -148,7 +150,7 @@ def _failed(result):
                    f'failed: {failures.redacted(why)}')
 
 
-def _harness(result):
+def _harness(result: model.Result) -> collections.abc.Iterator[str]:
     """Failures that say nothing about the cluster."""
     for error in result.infra_errors:
         if _decides(error, result):
@@ -158,7 +160,7 @@ def _harness(result):
             yield f'suite node {node.name} failed'
 
 
-def _decides(error, result):
+def _decides(error: model.InfraError, result: model.Result) -> bool:
     """Does it cast doubt on the e2e tests?
 
     Errors elsewhere, such as missing journals of nodes, do so only if the
@@ -169,7 +171,7 @@ def _decides(error, result):
             or not result.suite_finished)
 
 
-def _incomplete(result):
+def _incomplete(result: model.Result) -> collections.abc.Iterator[str]:
     if not result.plugin:
         plugins = ', '.join(plugin.name for plugin in result.plugins)
         yield ('there are no e2e tests in the record; its plugins are: '
@@ -187,23 +189,29 @@ def _incomplete(result):
     if planned is not None and planned != begun and not (
             # Older versions of Ginkgo do not report which specs skipped
             # themselves.
-            result.log.success and begun < planned):
+            result.log and result.log.success and begun < planned):
         yield f'{begun} specs were started, but {planned} were planned'
     yield from result.problems
 
 
-def _lacks(result, left_out, wanted, absent):
-    """What a certified run lacks."""
+def _lacks(result: model.Result, left_out: tuple[str, ...],
+           absent: tuple[str, ...], number: int
+           ) -> collections.abc.Iterator[str]:
+    """What a certified run lacks.
+
+    :param number: of the tests that CNCF requires.
+    """
     total = len({spec.name for spec in result.specs if spec.conformance})
     if left_out:
         yield f'{len(left_out)} of {total} required tests did not pass'
     if absent:
-        yield (f'{len(absent)} of the {len(wanted)} tests that CNCF requires '
+        yield (f'{len(absent)} of the {number} tests that CNCF requires '
                f'for {required.release(result.cluster.kubernetes)} are not in '
                'the run')
 
 
-def _blockers(result, lacks):
+def _blockers(result: model.Result, lacks: list[str]
+              ) -> collections.abc.Iterator[str]:
     if result.stand_in_images:
         yield 'the images of the run are stand-ins'
     if not required.release(result.cluster.kubernetes):
@@ -221,7 +229,9 @@ def _blockers(result, lacks):
            + (f', of which {bad} did not pass' if bad else ''))
 
 
-def _remarks(result, wanted, dropped):
+def _remarks(result: model.Result,
+             wanted: collections.abc.Collection[str] | None, dropped: int
+             ) -> collections.abc.Iterator[str]:
     version = result.cluster.kubernetes
     if result.mode == model.CERTIFIED:
         if wanted is None and version:

@@ -97,7 +97,8 @@ class Target:
     def _archive(self, data):
         self.path.write_bytes(data)
         found = self._read()
-        with mock.patch.multiple(tar, igzip=gzip, _Error=zlib.error):
+        with mock.patch.multiple(tar, _gzip=gzip,
+                                 _ERRORS=(OSError, zlib.error)):
             if self._read() != found:
                 raise AssertionError(f'the inflaters disagree: {found}')
         there = os.listdir(self.path.parent)

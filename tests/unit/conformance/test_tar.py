@@ -21,7 +21,7 @@ from magnum_capi_tempest.conformance import tar
 from tests.unit.conformance import archives
 
 #: Reading with the library, whatever else is installed.
-LIBRARY = mock.patch.multiple(tar, igzip=gzip, _Error=zlib.error)
+LIBRARY = mock.patch.multiple(tar, _gzip=gzip, _ERRORS=(OSError, zlib.error))
 ENGINES = LIBRARY, contextlib.nullcontext()
 
 
