@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """A :class:`~.compare.Comparison` for people and programs."""
 
+import collections.abc
 import dataclasses
+import pathlib
+import typing
 
 from magnum_capi_tempest.conformance import compare
+from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance import verdict
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.report import json_
 from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest.report import terminal
 from magnum_capi_tempest.report import text
 
+if typing.TYPE_CHECKING:
+    import rich.console
+
 TITLE = 'Comparison of conformance runs'
 
 
-def show(comparison, *, console=None):
+def show(comparison: compare.Comparison, *,
+         console: 'rich.console.Console | None' = None) -> None:
     """Print a comparison.
 
     :param console: ``rich.console.Console``, standard output by default.
@@ -25,7 +35,7 @@ def show(comparison, *, console=None):
     terminal.show_sections(say, _sections(comparison))
 
 
-def to_markdown(comparison) -> str:
+def to_markdown(comparison: compare.Comparison) -> str:
     """Short Markdown, for a review comment or a CI job's summary."""
     mark = '❌' if comparison.exit_code else '✅'
     return '\n'.join((
@@ -33,7 +43,7 @@ def to_markdown(comparison) -> str:
         *markdown.sections(_sections(comparison)))) + '\n'
 
 
-def to_json(comparison) -> str:
+def to_json(comparison: compare.Comparison) -> str:
     """The JSON document; its names are an interface."""
     return json_.dumps({
         'version': 1,
@@ -65,7 +75,7 @@ def to_json(comparison) -> str:
     })
 
 
-def to_html(comparison) -> str:
+def to_html(comparison: compare.Comparison) -> str:
     """The page of a comparison."""
     from magnum_capi_tempest.report import html
     return html.page(
@@ -75,7 +85,8 @@ def to_html(comparison) -> str:
         kinds=compare.KINDS, delta=_delta)
 
 
-def write(folder, comparison) -> dict:
+def write(folder: pathlib.Path, comparison: compare.Comparison
+          ) -> dict[str, pathlib.Path]:
     """Write a comparison to a folder in every format.
 
     :returns: dict of file name to path.
@@ -89,7 +100,8 @@ def write(folder, comparison) -> dict:
     })
 
 
-def _sections(comparison):
+def _sections(comparison: compare.Comparison
+              ) -> collections.abc.Iterator[report.Section]:
     yield report.Section('Runs', tuple(map(_run, comparison.runs)))
     if comparison.unreadable:
         yield report.Section('Records that cannot be read', tuple(
@@ -116,30 +128,32 @@ def _sections(comparison):
         f'{", ".join(row.cells)}: {row.name}' for row in grid.rows))
 
 
-def _run(run):
+def _run(run: verdict.Judged) -> str:
     title, *cluster = _head(run.result)
     about = f' ({", ".join(cluster)})' if cluster else ''
     return f'{title}: {run}{about}'
 
 
-def _head(result):
+def _head(result: model.Result) -> tuple[str, ...]:
     """The title of a run, and what distinguishes its cluster."""
     cluster = result.cluster
     return (result.title, *filter(None, (
         cluster.driver, cluster.cni, cluster.kubernetes)))
 
 
-def _duration(change):
+def _duration(change: compare.Change) -> str:
     first, second = change.seconds
     return (f'{_delta(change.delta)} ({text.duration(first)} → '
             f'{text.duration(second)}) {change.name}')
 
 
-def _delta(seconds):
+def _delta(seconds: float | None) -> str:
+    if seconds is None:
+        return '?'
     return ('+' if seconds >= 0 else '-') + text.duration(abs(seconds))
 
 
-def _change(change):
+def _change(change: compare.Change) -> json_types.Object:
     return {'name': change.name, 'was': change.was or None,
             'before': change.before or None, 'after': change.after or None,
             'seconds': list(change.seconds)}

@@ -13,8 +13,10 @@ rerun, when tests failed, what is slow.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import datetime
+import pathlib
 import types
 
 from magnum_capi_tempest.conformance import archive
@@ -22,6 +24,7 @@ from magnum_capi_tempest.conformance import failures
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import rerun
 from magnum_capi_tempest.conformance import verdict as verdicts
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.report import model as report
 from magnum_capi_tempest.report import timeline
 from magnum_capi_tempest import texts
@@ -73,14 +76,14 @@ class View:
                 else 'NOT eligible for certification')
 
 
-def view(judged, reruns=()) -> View:
+def view(judged: verdicts.Judged,
+         reruns: collections.abc.Iterable[model.Result] = ()) -> View:
     """The view of a run.
 
-    :param judged: :class:`~.verdict.Judged`.
     :param reruns: results of rerunning its failures. They are shown, but do
         not change the verdict.
     """
-    result, verdict = judged.result, judged.verdict
+    result, verdict, reruns = judged.result, judged.verdict, tuple(reruns)
     causes = failures.causes(result.failures, result.cluster.nodes)
     again = rerun.label(result, reruns) if reruns else ()
     run = report.Run(
@@ -89,7 +92,7 @@ def view(judged, reruns=()) -> View:
         facts=types.MappingProxyType(_facts(result)),
         problems=verdict.reasons[1:], outcome=verdict.outcome,
         conclusion=judged.conclusion)
-    found = View(judged, run, causes, tuple(reruns), again)
+    found = View(judged, run, causes, reruns, again)
     return dataclasses.replace(found, run=dataclasses.replace(
         run, sections=tuple(_sections(found))))
 
@@ -103,7 +106,7 @@ def to_markdown(shown: View) -> str:
     return markdown.render(shown.run)
 
 
-def to_json(shown: View, **more) -> str:
+def to_json(shown: View, **more: object) -> str:
     """The JSON report: that of every run, plus a part on conformance.
 
     :param more: additional entries by name; they must be valid in JSON.
@@ -145,7 +148,7 @@ def to_html(shown: View) -> str:
         undrawn=sum(test.started is None for test in run.failures))
 
 
-def write(folder, shown: View) -> dict:
+def write(folder: pathlib.Path, shown: View) -> dict[str, pathlib.Path]:
     """Write a run to a folder in every format.
 
     :returns: dict of file name to path.
@@ -161,7 +164,8 @@ def write(folder, shown: View) -> dict:
     })
 
 
-def ended(rerun_ended):
+def ended(rerun_ended: rerun.Ended
+          ) -> collections.abc.Iterator[report.Section]:
     """Sections for a :class:`~.rerun.Ended`."""
     yield _rerun_section(rerun_ended.again)
     for title, lines in (
@@ -171,7 +175,8 @@ def ended(rerun_ended):
             yield report.Section(title, lines)
 
 
-def _tests(result, causes):
+def _tests(result: model.Result, causes: tuple[failures.Cause, ...]
+           ) -> tuple[report.Test, ...]:
     """Specs that began as tests: failures first, grouped by cause."""
     called_off = [s for s in result.specs if _called_off(s)]
     passed = [s for s in result.ran if s.status == model.PASSED]
@@ -180,7 +185,8 @@ def _tests(result, causes):
             *(_test(spec) for spec in (*called_off, *passed)))
 
 
-def _began(spec, result):
+def _began(spec: model.Spec, result: model.Result
+           ) -> datetime.datetime | None:
     """When a failed spec began; None if that is not within the run."""
     ended = failures.ended_at(spec)
     if not (ended and result.started and result.seconds) or (
@@ -193,8 +199,9 @@ def _began(spec, result):
     return ended - datetime.timedelta(seconds=spec.seconds)
 
 
-def _test(spec, cause='', began=None):
-    details = ()
+def _test(spec: model.Spec, cause: str = '',
+          began: datetime.datetime | None = None) -> report.Test:
+    details: tuple[report.Detail, ...] = ()
     if _called_off(spec):
         details = (report.Detail('reason', failures.redacted(spec.failure)),)
     elif cause:
@@ -213,7 +220,7 @@ def _test(spec, cause='', began=None):
         group=f'conformance.sig-{spec.sig or "none"}')
 
 
-def _facts(result):
+def _facts(result: model.Result) -> dict[str, str]:
     """What was tested and how, in the order of a reader's questions."""
     cluster = result.cluster
     called_off = sum(map(_called_off, result.specs))
@@ -247,7 +254,7 @@ def _facts(result):
     return {key: value for key, value in found.items() if value}
 
 
-def _sections(shown):
+def _sections(shown: View) -> collections.abc.Iterator[report.Section]:
     result, verdict = shown.judged.result, shown.judged.verdict
     if result.stand_in_images:
         yield report.Section('STAND-IN IMAGES', (STAND_INS,))
@@ -276,7 +283,7 @@ def _sections(shown):
             names)
 
 
-def _document(shown):
+def _document(shown: View) -> json_types.Object:
     """The part of the JSON report on conformance; names are an interface."""
     result, verdict = shown.judged.result, shown.judged.verdict
     return {
@@ -313,7 +320,7 @@ def _document(shown):
     }
 
 
-def _missing(judged):
+def _missing(judged: verdicts.Judged) -> tuple[str, ...]:
     """Required tests to name, for a run that was meant to include them.
 
     None for a run in which no spec has ended yet, as all would be missing.
@@ -325,7 +332,7 @@ def _missing(judged):
     return missing if meant or len(missing) <= FEW else ()
 
 
-def _harness(result):
+def _harness(result: model.Result) -> list[str]:
     """What failed around the specs, a line each."""
     lines = [f'{e.where}: {e.message}' for e in result.infra_errors]
     lines += [f'{n.name}: {failures.redacted(n.failure)}'
@@ -334,11 +341,12 @@ def _harness(result):
     return lines
 
 
-def _rerun_section(labels):
+def _rerun_section(labels: collections.abc.Iterable[rerun.RerunSpec]
+                   ) -> report.Section:
     return report.Section('Failures that were rerun', tuple(
         f'{one.outcome}: {one.spec.name}' for one in labels))
 
 
-def _called_off(spec):
+def _called_off(spec: model.Spec) -> bool:
     return (spec.status == model.SKIPPED
             and spec.detail == model.SKIPPED_ITSELF)

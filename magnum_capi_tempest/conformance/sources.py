@@ -8,11 +8,13 @@ and from the ``report.json`` beside it, which was written while the cluster
 still existed.
 """
 
+import collections.abc
 import dataclasses
 import json
 import os
 import pathlib
 import types
+import typing
 
 from magnum_capi import errors
 from magnum_capi_tempest.conformance import archive
@@ -54,27 +56,24 @@ class Notes:
     run: runs.Run | None = None
 
 
-def of_run(run) -> verdicts.Judged:
+def of_run(run: runs.Run) -> verdicts.Judged:
     """The judged results of a run, as they are in its folder.
 
-    :param run: :class:`~.run.runs.Run`.
     :raises Damage: they are gone, or broken.
     """
     return _judged(archive.read(run.source, title=run.folder.name,
                                 sha256=run.sha256), _of(run))
 
 
-def of_nothing(run, reason: str) -> verdicts.Judged:
-    """A run of which nothing is known: the harness failed.
-
-    :param run: :class:`~.run.runs.Run`.
-    """
+def of_nothing(run: runs.Run, reason: str) -> verdicts.Judged:
+    """A run of which nothing is known: the harness failed."""
     return _judged(model.Result(
         run.folder.name, '', run.backend, infra_errors=(
             model.InfraError(model.E2E, reason),)), _of(run))
 
 
-def load(given, *, title=None, copy_to=None) -> verdicts.Judged:
+def load(given: str | pathlib.Path, *, title: str | None = None,
+         copy_to: pathlib.Path | None = None) -> verdicts.Judged:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
@@ -87,7 +86,8 @@ def load(given, *, title=None, copy_to=None) -> verdicts.Judged:
     return loaded(given, title=title, copy_to=copy_to)[0]
 
 
-def loaded(given, *, title=None, copy_to=None
+def loaded(given: str | pathlib.Path, *, title: str | None = None,
+           copy_to: pathlib.Path | None = None
            ) -> tuple[verdicts.Judged, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
     with archive.reading(given):
@@ -102,7 +102,7 @@ def loaded(given, *, title=None, copy_to=None
     return _judged(result, notes, said), notes
 
 
-def folder_of(given) -> pathlib.Path:
+def folder_of(given: str | pathlib.Path) -> pathlib.Path:
     """The folder of a record, or the record itself if it is one.
 
     :param given: see :data:`FORM`.
@@ -111,7 +111,7 @@ def folder_of(given) -> pathlib.Path:
     return path if path.is_dir() else path.parent
 
 
-def load_all(given) -> tuple[
+def load_all(given: collections.abc.Iterable[str | pathlib.Path]) -> tuple[
         list[verdicts.Judged], list[compare.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
@@ -119,7 +119,8 @@ def load_all(given) -> tuple[
     :raises Damage: one that is named cannot be read, or of those below a
         folder fewer than two can.
     """
-    found, faults = [], []
+    found: list[verdicts.Judged] = []
+    faults: list[tuple[str, damage.Damage]] = []
     for one, title in [pair for one in given for pair in _each(one)]:
         try:
             found.append(load(one, title=title))
@@ -138,7 +139,7 @@ def load_all(given) -> tuple[
         compare.Unreadable(title, str(e)) for title, e in faults]
 
 
-def _parse(given):
+def _parse(given: str | pathlib.Path) -> tuple[str, dict[str, str]]:
     """Path of a record, and what was added about its cluster.
 
     :raises UsageError: an attribute is unknown, or it is a URL.
@@ -157,33 +158,36 @@ def _parse(given):
     return record, about
 
 
-def _unfetched(path):
+def _unfetched(path: pathlib.Path) -> bool:
     """Whether it is the folder of a run, without its results."""
     return ((path / runs.FILE).exists() and _is_tree(path)
             and not any(path.glob(f'*{_ARCHIVE}')))
 
 
-def _notes(path, result):
+def _notes(path: pathlib.Path, result: model.Result) -> Notes:
     notes = _report_beside(path, result.sha256)
     run = runs.beside(path, result.sha256)
     return _of(run, notes) if run else notes
 
 
-def _of(run, notes=Notes()):
+def _of(run: runs.Run, notes: Notes = Notes()) -> Notes:
     """What a run knows, and what else is known beside its record."""
     return Notes(_filled(run.about, notes.cluster),
                  notes.stand_in or run.plan.stand_in, run.warnings, run)
 
 
-def _judged(result, notes, said=types.MappingProxyType({})):
+def _judged(result: model.Result, notes: Notes,
+            said: collections.abc.Mapping[str, str] = types.MappingProxyType(
+                {})) -> verdicts.Judged:
     """A result, completed by what is known beside its record, and judged.
 
     :param said: what a user says about the cluster.
     """
     cluster = _filled(notes.cluster, result.cluster)
     # A record is the best source for its version.
-    known = {field: value for field, value in said.items()
-             if field != 'kubernetes' or not result.cluster.kubernetes}
+    known: dict[str, typing.Any] = {
+        field: value for field, value in said.items()
+        if field != 'kubernetes' or not result.cluster.kubernetes}
     return verdicts.judged(dataclasses.replace(
         result, cluster=dataclasses.replace(cluster, **known),
         # Of a run that was started elsewhere, the plan is not known.
@@ -193,7 +197,7 @@ def _judged(result, notes, said=types.MappingProxyType({})):
         cluster_warnings=notes.warnings))
 
 
-def _filled(first, second):
+def _filled(first: model.Cluster, second: model.Cluster) -> model.Cluster:
     """The cluster, from two sources; the first one is the better.
 
     The record itself is the best source for the version and the nodes.
@@ -204,7 +208,7 @@ def _filled(first, second):
     return dataclasses.replace(second, **found)
 
 
-def _report_beside(path, sha256):
+def _report_beside(path: pathlib.Path, sha256: str) -> Notes:
     """What the report beside a record says.
 
     An unreadable report is ignored: it only adds to a record. So is that of
@@ -218,17 +222,17 @@ def _report_beside(path, sha256):
         if sha256 and report['facts']['SHA-256'] != sha256:
             return Notes()
         said = report['conformance']
-        known = {field: said['cluster'].get(field) for field in KNOWN}
+        known: dict[str, typing.Any] = {
+            field: value[:_NAME] for field in KNOWN if isinstance(
+                value := said['cluster'].get(field), str)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError):
         return Notes()
-    return Notes(
-        model.Cluster(**{field: value[:_NAME] for field, value
-                         in known.items() if isinstance(value, str)}),
-        said.get('stand_in_images') is True)
+    return Notes(model.Cluster(**known), said.get('stand_in_images') is True)
 
 
-def _each(given):
+def _each(given: str | pathlib.Path
+          ) -> list[tuple[str | pathlib.Path, str | None]]:
     """Pairs of a record and its title; None for its own name."""
     with archive.reading(given):
         name, about = _parse(given)
@@ -240,7 +244,7 @@ def _each(given):
                 for title, record in _below(path).items()]
 
 
-def _is_tree(path):
+def _is_tree(path: pathlib.Path) -> bool:
     """Whether a folder is no record itself, but may contain records."""
     if not path.is_dir() or (path / 'plugins').is_dir():
         return False
@@ -250,7 +254,7 @@ def _is_tree(path):
                 or len(list(path.glob(f'*{_ARCHIVE}'))) == 1)
 
 
-def _below(folder):
+def _below(folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """The records below a folder that is no record itself, by title.
 
     Archives count, and so do folders with a JUnit file and no archive. Links
@@ -258,7 +262,7 @@ def _below(folder):
 
     :raises UsageError: there are none, or too many.
     """
-    found = []
+    found: list[pathlib.Path] = []
     for place, folders, names in os.walk(folder):
         folders.sort()
         archives = [name for name in names if name.endswith(_ARCHIVE)]

@@ -6,17 +6,22 @@ A ``state`` is a :class:`.watch.State`; ``now`` is in seconds of its clock.
 """
 
 import collections
+import collections.abc
 import dataclasses
 import datetime
 import typing
 
 from magnum_capi_tempest.conformance.run import runner
 
+if typing.TYPE_CHECKING:
+    from magnum_capi_tempest.conformance.run import watch
+
 #: Characters of the bar.
 _BAR = 24
 
 
-def changes(before, seen, silent: float):
+def changes(before: 'watch.Look', seen: 'watch.Look', silent: float
+            ) -> collections.abc.Iterator[str]:
     """Yield what a user should know of an observation.
 
     :param before: the one before it.
@@ -51,7 +56,7 @@ def changes(before, seen, silent: float):
                + ', '.join(sorted(rest)))
 
 
-def _others(status):
+def _others(status: runner.Status | None) -> set[str]:
     """Names of the plugins that continue after the tests."""
     running = {p.name for p in (status.plugins if status else ())
                if p.status == runner.RUNNING}
@@ -60,7 +65,7 @@ def _others(status):
         else running
 
 
-def line(state, now: float) -> str:
+def line(state: 'watch.State', now: float) -> str:
     """The progress of a run, one line: a bar, the counts and their age."""
     counts, seen = state.counts, state.seen
     parts = ['no answer' if seen.error else
@@ -78,10 +83,10 @@ def line(state, now: float) -> str:
     return ', '.join([*parts, _span(now - state.began)])
 
 
-def details(state):
+def details(state: 'watch.State') -> collections.abc.Iterator[str]:
     """Yield the plugins, if there are several, and failed specs, in lines."""
     plugins = state.seen.status.plugins if state.seen.status else ()
-    there = collections.defaultdict(list)
+    there: dict[str, list[runner.Plugin]] = collections.defaultdict(list)
     for plugin in plugins:
         there[plugin.name].append(plugin)
     if len(plugins) > 1:
@@ -97,7 +102,7 @@ def details(state):
         yield from (f'failed: {name}' for name in plugin.failures)
 
 
-def document(state, now: float) -> dict[str, typing.Any]:
+def document(state: 'watch.State', now: float) -> dict[str, typing.Any]:
     """A state for programs; the names are an interface.
 
     ``outcome`` is empty while the run continues. ``seconds`` is the age of the
@@ -118,5 +123,5 @@ def document(state, now: float) -> dict[str, typing.Any]:
         'warnings': list(state.warnings)}
 
 
-def _span(seconds):
+def _span(seconds: float) -> str:
     return str(datetime.timedelta(seconds=max(int(seconds), 0)))

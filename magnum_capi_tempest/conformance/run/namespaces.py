@@ -7,10 +7,12 @@ has that name. Someone else may create it first, or reuse it later: an
 annotation records which run it belongs to.
 """
 
+import collections.abc
 from urllib import parse
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 #: Annotation: :attr:`.runs.Run.mark` of the run that created it.
@@ -24,10 +26,10 @@ def path(name: str) -> str:
     return f'{ALL}/{parse.quote(name, safe="")}'
 
 
-def create(reader: kube.Client, name: str, mark: str, labels):
+def create(reader: kube.Client, name: str, mark: str,
+           labels: collections.abc.Mapping[str, str]) -> None:
     """Create the namespace of a run.
 
-    :param labels: mapping.
     :raises KubeError: it was not created, or that is unknown (``status`` is
         None).
     """
@@ -45,7 +47,7 @@ def create(reader: kube.Client, name: str, mark: str, labels):
         raise
 
 
-def belongs(found: dict, mark: str, uid: str) -> bool:
+def belongs(found: json_types.Object, mark: str, uid: str) -> bool:
     """Whether a namespace is that of a run.
 
     :param found: its object.
@@ -57,7 +59,8 @@ def belongs(found: dict, mark: str, uid: str) -> bool:
     return bool(uid) and metadata.get('uid') == uid
 
 
-def program_of(reader: kube.Client, space: dict, pods: list[dict]) -> str:
+def program_of(reader: kube.Client, space: json_types.Object,
+               pods: list[json_types.Object]) -> str:
     """The program whose run is in a namespace, whoever started it.
 
     The signs are Sonobuoy's aggregator, or its configuration, which outlives

@@ -5,12 +5,14 @@
 Messages quote output of programs: secrets and control characters are removed.
 """
 
+import collections.abc
 import dataclasses
 import re
 
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events as events_
 from magnum_capi_tempest.evidence import workload
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
 
@@ -54,13 +56,13 @@ class Pod:
         return self.phase, ('ImagePullBackOff' if self.reason == 'ErrImagePull'
                             else self.reason)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (f'pod {self.name} {self.reason or self.phase}'
                 + (f' on {self.node}' if self.node else '')
                 + (f': {self.message}' if self.message else ''))
 
 
-def pod(obj: dict, plugin: str = '') -> Pod:
+def pod(obj: json_types.Object, plugin: str = '') -> Pod:
     """A pod, from its object."""
     status = obj.get('status') or {}
     reason, message = status.get('reason') or '', status.get('message') or ''
@@ -80,7 +82,7 @@ def pod(obj: dict, plugin: str = '') -> Pod:
                (obj.get('spec') or {}).get('nodeName') or '')
 
 
-def with_cause(pod: Pod, events: list[dict]) -> Pod:
+def with_cause(pod: Pod, events: list[json_types.Object]) -> Pod:
     """A pod that waits for its sandbox or a volume, with the newest reason.
 
     Its own status does not have it (Sonobuoy issue 1578).
@@ -96,7 +98,7 @@ def with_cause(pod: Pod, events: list[dict]) -> Pod:
                                message=_line(newest.message))
 
 
-def not_ready(node: dict) -> str:
+def not_ready(node: json_types.Object) -> str:
     """Why a node is not ready; empty if it is."""
     for condition in (node.get('status') or {}).get('conditions') or ():
         if condition.get('type') == 'Ready':
@@ -108,19 +110,20 @@ def not_ready(node: dict) -> str:
     return 'it has never reported its status'
 
 
-def serves_dns(obj: dict) -> bool:
+def serves_dns(obj: json_types.Object) -> bool:
     """Whether a pod is one of cluster DNS, and ready."""
     labels = obj['metadata'].get('labels') or {}
     return labels.get('k8s-app') in _DNS and is_ready(obj)
 
 
-def is_ready(obj: dict) -> bool:
+def is_ready(obj: json_types.Object) -> bool:
     """Whether a pod is ready."""
     return any(c.get('type') == 'Ready' and c.get('status') == 'True'
                for c in (obj.get('status') or {}).get('conditions') or ())
 
 
-def warnings(nodes=(), pods=None) -> tuple[str, ...]:
+def warnings(nodes: collections.abc.Iterable[json_types.Object] = (),
+             pods: list[json_types.Object] | None = None) -> tuple[str, ...]:
     """What is wrong with a cluster, a line each, at most 20.
 
     A broken cluster makes specs fail in a hundred ways, none of which names
@@ -141,7 +144,7 @@ def warnings(nodes=(), pods=None) -> tuple[str, ...]:
     return tuple(map(_line, dict.fromkeys(found)))[:_WARNINGS]
 
 
-def test_namespaces(spaces: list[dict]) -> tuple[str, ...]:
+def test_namespaces(spaces: list[json_types.Object]) -> tuple[str, ...]:
     """Names of the namespaces that tests of any run made, and not removed."""
     return tuple(sorted(
         space['metadata']['name'] for space in spaces
@@ -175,11 +178,11 @@ def counts(log: str) -> tuple[int, int, int] | None:
     return int(planned.group(1)), rest.count('•') - failed, failed
 
 
-def _conditions(node):
+def _conditions(node: json_types.Object) -> list[conditions.Condition]:
     found = conditions.bad('Node', node)
     # If its kubelet is gone, all of them are unknown.
     return [one for one in found if one.type == 'Ready'] or found
 
 
-def _line(text):
+def _line(text: str) -> str:
     return texts.line(redact.redact(text), _LINE)

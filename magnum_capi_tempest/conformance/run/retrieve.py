@@ -9,12 +9,15 @@ size and SHA-256 are compared with what ``status`` announced, the archive is
 decompressed to its end, and only then does it get its name.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import os
 import pathlib
+import typing
 
 from magnum_capi import errors
+from magnum_capi import progress as progress_
 from magnum_capi import scratch
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import archive
@@ -32,23 +35,32 @@ TRANSFER = 1800
 
 _PART = '.part-'
 
+#: Fetches the archive once, unchecked, as a file of this name in a folder, or
+#: raises CommandFailed.
+Call: typing.TypeAlias = collections.abc.Callable[[pathlib.Path, str], object]
+#: Turns the output of a failed call into its message.
+Explain: typing.TypeAlias = collections.abc.Callable[[str], str]
+
 
 @dataclasses.dataclass(frozen=True)
 class Try:
-    """The result of one attempt: a file, or why there is none."""
+    """The result of one attempt.
+
+    :param name: of the archive in the folder of the attempt; empty if it is
+        not there.
+    :param fault: why not.
+    """
 
     number: int
-    file: pathlib.Path | None = None
+    name: str = ''
     fault: str = ''
 
 
-def fetch(call, explain, announced: runner.Archive, folder: pathlib.Path,
-          progress, clock, attempts: int = ATTEMPTS) -> str:
+def fetch(call: Call, explain: Explain, announced: runner.Archive,
+          folder: pathlib.Path, progress: progress_.Progress,
+          clock: waiting.Clock, attempts: int = ATTEMPTS) -> str:
     """Fetch an archive, and verify that it is complete.
 
-    :param call: function of a folder and a file name that fetches the archive
-        once, unchecked, or raises CommandFailed.
-    :param explain: function of the output of a failed call: its message.
     :param announced: what ``status`` said of it.
     :param folder: for the archive, under the announced name. If the same
         archive is already there, it is used.
@@ -73,11 +85,14 @@ def fetch(call, explain, announced: runner.Archive, folder: pathlib.Path,
     return target.name
 
 
-def _until_whole(call, explain, announced, part, note, progress, attempts,
-                 clock):
+def _until_whole(call: Call, explain: Explain, announced: runner.Archive,
+                 part: pathlib.Path,
+                 note: collections.abc.Callable[[str], object],
+                 progress: progress_.Progress, attempts: int,
+                 clock: waiting.Clock) -> pathlib.Path:
     count = 0
 
-    def attempt():
+    def attempt() -> Try:
         nonlocal count
         count += 1
         note(f'attempt {count}')
@@ -87,18 +102,20 @@ def _until_whole(call, explain, announced, part, note, progress, attempts,
                           f'archive: {result.fault}')
         return result
 
-    return waiting.wait_for(
-        attempt, done=lambda result: result.file is not None,
+    whole = waiting.wait_for(
+        attempt, done=lambda result: bool(result.name),
         failed=lambda result: f'{attempts} attempts'
         if result.number >= attempts else None,
         timeout=attempts * (TRANSFER + PACE.most),
         what='a whole archive', describe=lambda result: result.fault,
         pace=PACE, clock=clock,
         hint='The results remain in the cluster; try again with "magnum-capi '
-             f'conformance attach {part.parent}"').file
+             f'conformance attach {part.parent}"')
+    return part / whole.name
 
 
-def _once(call, explain, announced, part, number):
+def _once(call: Call, explain: Explain, announced: runner.Archive,
+          part: pathlib.Path, number: int) -> Try:
     for old in part.iterdir():
         old.unlink()
     try:
@@ -110,7 +127,7 @@ def _once(call, explain, announced, part, number):
     for file in sorted(part.iterdir()):
         fault = difference(file, announced)
         if not fault:
-            return Try(number, file)
+            return Try(number, file.name)
         faults.append(fault)
     return Try(number, fault='; '.join(faults) or 'no file came')
 
@@ -132,7 +149,7 @@ def difference(file: pathlib.Path, announced: runner.Archive) -> str:
     return ''
 
 
-def _require_same(target, announced):
+def _require_same(target: pathlib.Path, announced: runner.Archive) -> None:
     """Refuse another file with the name of the archive."""
     fault = difference(target, announced)
     if fault:
@@ -141,7 +158,8 @@ def _require_same(target, announced):
             last_seen=fault, hint='Move that file away')
 
 
-def _keep(file, target, announced):
+def _keep(file: pathlib.Path, target: pathlib.Path,
+          announced: runner.Archive) -> None:
     """Give a verified file its name, durably and atomically."""
     with open(file, 'rb') as f:
         os.fsync(f.fileno())

@@ -8,13 +8,17 @@ A :class:`Plan` contains everything that a user requested about a run. A
 program, and starts, observes, fetches and removes a run.
 """
 
+import collections.abc
 import dataclasses
 import pathlib
 import re
 import typing
 
 from magnum_capi import errors
+from magnum_capi import progress as progress_
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest import json_types
 
 if typing.TYPE_CHECKING:
     # Reading a record needs the plan of its run, but no client of clusters.
@@ -115,7 +119,7 @@ class Plan:
     stall: int = 2700
     stand_in: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse what no backend could run.
 
         :raises UsageError: says what is wrong, and what to use instead.
@@ -236,35 +240,35 @@ class Runner(typing.Protocol):
     tests: str
     container: str
 
-    def refuse(self):
+    def refuse(self) -> None:
         """Refuse what the program does not support.
 
         :raises UsageError: the plan requires it.
         """
 
-    def preview(self, output) -> list[list[str]]:
+    def preview(self, output: object) -> list[list[str]]:
         """The command lines of a run, in order.
 
         :param output: folder for the results of the run.
         """
 
-    def start(self, reader: 'kube.Client', folder: pathlib.Path):
+    def start(self, reader: 'kube.Client', folder: pathlib.Path) -> None:
         """Create the objects of the run in its namespace; return at once.
 
         :param folder: of the run.
         """
 
-    def status(self, pods: list[dict] | None) -> Status | None:
+    def status(self, pods: list[json_types.Object] | None) -> Status | None:
         """What the program says of the run; None if that is unknown.
 
         :param pods: objects of the namespace; None: they are not known.
         """
 
-    def pod(self, obj: dict) -> 'objects.Pod':
+    def pod(self, obj: json_types.Object) -> 'objects.Pod':
         """A pod of the run, with its part in it."""
 
-    def fetch(self, status: Status, folder: pathlib.Path, progress,
-              clock) -> str:
+    def fetch(self, status: Status, folder: pathlib.Path,
+              progress: progress_.Progress, clock: waiting.Clock) -> str:
         """Fetch the results of a complete run, whole or not at all.
 
         :param folder: of the run.
@@ -278,14 +282,14 @@ class Runner(typing.Protocol):
         :returns: as :meth:`fetch`; empty if there is nothing.
         """
 
-    def delete(self):
+    def delete(self) -> None:
         """Remove everything of the run from the cluster."""
 
     def failure_message(self, output: str) -> str:
         """The message of a failed call on one line."""
 
 
-def exactly(names) -> str:
+def exactly(names: collections.abc.Collection[str]) -> str:
     """The regular expression (in Go's syntax) that matches only these specs.
 
     :param names: as in :class:`model.Spec`.
@@ -298,7 +302,7 @@ def exactly(names) -> str:
     return f'^{SUITE} *({"|".join(map(_quote, names))}) *$'
 
 
-def _quote(name):
+def _quote(name: str) -> str:
     """A name for an expression (regexp.QuoteMeta).
 
     Where a name has several blanks in a row, the reader keeps one.
@@ -307,7 +311,7 @@ def _quote(name):
                      for word in name.split(' ') if word)
 
 
-def _check_tests(plan):
+def _check_tests(plan: Plan) -> None:
     if plan.mode not in FOCUS and plan.mode != model.FOCUSED:
         raise errors.UsageError(
             f'Unknown mode {plan.mode}',
@@ -334,7 +338,7 @@ def _check_tests(plan):
                 f'The {what} has control characters', last_seen=repr(text))
 
 
-def _check_length(what, text):
+def _check_length(what: str, text: str) -> None:
     size = len(text.encode())
     if size > LONGEST:
         raise errors.UsageError(
@@ -343,7 +347,7 @@ def _check_length(what, text):
             hint='Split them over several runs, or use a regular expression')
 
 
-def _check_values(plan):
+def _check_values(plan: Plan) -> None:
     if plan.parallel < 1:
         raise errors.UsageError('At least one Ginkgo process is needed')
     if plan.timeout < 0 or plan.stall <= 0:
@@ -367,7 +371,7 @@ def _check_values(plan):
         _check_length(f'variable {name}', value)
 
 
-def check_files(plan: Plan):
+def check_files(plan: Plan) -> None:
     """Refuse a plan that names missing files.
 
     Separate from the plan itself: a resumed run no longer needs them.

@@ -21,6 +21,7 @@ from magnum_capi import folders
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest import texts
 
 FILE = 'run.json'
@@ -49,7 +50,7 @@ class Target:
     kubeconfig: str = ''
     context: str = ''
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.cluster:
             return f'cluster {self.cluster}'
         return self.kubeconfig + (
@@ -104,7 +105,8 @@ class Run:
         return max((now - began).total_seconds(), 0.0)
 
 
-def default_folder(target: Target, began=None) -> pathlib.Path:
+def default_folder(target: Target, began: datetime.datetime | None = None
+                   ) -> pathlib.Path:
     """A folder in the current one: the cluster and the time of the start.
 
     :param began: aware datetime, now by default.
@@ -118,7 +120,7 @@ def default_folder(target: Target, began=None) -> pathlib.Path:
     ).absolute()
 
 
-def make_folder(folder: pathlib.Path):
+def make_folder(folder: pathlib.Path) -> None:
     """Make the folder of a new run, which must be its own.
 
     :raises UsageError: there is a run, or files of Hydrophone.
@@ -142,7 +144,7 @@ def make_folder(folder: pathlib.Path):
             hint='Name another one with --output') from e
 
 
-def save(run: Run):
+def save(run: Run) -> None:
     """Write the file atomically, safe against a power failure."""
     data = dataclasses.asdict(run)
     del data['folder']
@@ -207,7 +209,7 @@ def beside(source: pathlib.Path, sha256: str = '') -> Run | None:
     return run if run.sha256 == sha256 and run.archive else None
 
 
-def _from_dict(folder, data):
+def _from_dict(folder: pathlib.Path, data: json_types.Object) -> Run:
     """A run from a file that may come from anywhere.
 
     :raises ValueError, TypeError, KeyError, UsageError: it is not one.
