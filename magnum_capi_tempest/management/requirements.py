@@ -5,13 +5,16 @@
 ``magnum-capi management check`` compares these tables with what a cluster
 serves, runs and allows (:mod:`.inspection`), so that a missing provider is
 reported before a test fails for a reason that looks like a driver's fault.
-Pure, except for :func:`served`.
+Pure, except for :func:`served` and :func:`permissions`.
 """
 
 import collections.abc
 import dataclasses
 
+import yaml
+
 from magnum_capi_tempest.kubeclient import kube
+from magnum_capi_tempest import resources
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +53,7 @@ BOTH = (OLD, 'v1beta2')
 
 _OPENSTACK = 'OpenStack infrastructure provider'
 _ADDON = 'addon provider'
+_ADDON_GROUP = 'addons.stackhpc.com'
 
 #: The table of kinds.
 ALL = (
@@ -64,7 +68,7 @@ ALL = (
     *_served(_OPENSTACK, 'infrastructure.cluster.x-k8s.io', ('v1beta1',),
              'openstackclusters', 'openstackclustertemplates',
              'openstackmachines', 'openstackmachinetemplates'),
-    *_served(_ADDON, 'addons.stackhpc.com', ('v1alpha1',),
+    *_served(_ADDON, _ADDON_GROUP, ('v1alpha1',),
              'helmreleases', 'manifests'),
 )
 
@@ -112,7 +116,7 @@ WANTS_RESOURCES = (0, 12, 0)
 
 @dataclasses.dataclass(frozen=True)
 class Permission:
-    """What a driver must be allowed in any namespace."""
+    """What the driver must be allowed in any namespace."""
 
     group: str
     resource: str
@@ -124,40 +128,34 @@ class Permission:
         return f'{self.verb} {name}'
 
 
-_READ = ('get', 'list', 'watch')
-_WRITE = ('create', 'update', 'patch', 'delete')
+#: What operators grant the driver's user. Its life takes each of these rights,
+#: and no other (tests/functional/driver/test_rbac.py).
+ROLE = 'drivers/k8s_capi_v1/rbac.yaml'
+
+#: Those of it without which nothing fails, with what happens instead.
+OPTIONAL = frozenset((
+    # The namespace is created, even if it exists.
+    Permission('', 'namespaces', 'get'),
+    # Providers before 0.12 have none; then reasons are in OpenStackMachines.
+    Permission('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list'),
+    # Nothing is refused because of the release of Cluster API.
+    Permission('clusterctl.cluster.x-k8s.io', 'providers', 'list'),
+    Permission('operator.cluster.x-k8s.io', 'coreproviders', 'list')))
 
 
 def permissions(addon_provider: bool = True) -> tuple[Permission, ...]:
-    """What drivers do: helm writes the objects of charts, drivers read them.
+    """What the driver and its helm must be allowed.
 
     :returns: tuple of :class:`Permission`.
+    :raises EnvironmentProblem: the installation lacks :data:`ROLE`.
     """
-    wanted = [('', 'namespaces', ('get', 'create', 'patch')),
-              ('', 'secrets', ('get', 'list', *_WRITE)),
-              ('', 'events', ('list',)),
-              ('coordination.k8s.io', 'leases',
-               ('get', 'create', 'update', 'delete'))]
-    rendered = {
-        'cluster.x-k8s.io': ('clusters', 'machinedeployments',
-                             'machinehealthchecks'),
-        'bootstrap.cluster.x-k8s.io': ('kubeadmconfigtemplates',),
-        'controlplane.cluster.x-k8s.io': ('kubeadmcontrolplanes',),
-        'infrastructure.cluster.x-k8s.io':
-            ('openstackclusters', 'openstackmachinetemplates')}
-    if addon_provider:
-        rendered['addons.stackhpc.com'] = ('helmreleases', 'manifests')
-    for group, resources in rendered.items():
-        wanted += [(group, r, (*_READ, *_WRITE)) for r in resources]
-    # Made by controllers; drivers read and annotate them, and delete them
-    # when a deletion has left them without their Cluster.
-    wanted += [
-        ('cluster.x-k8s.io', 'machines', ('get', 'list', 'patch', 'delete')),
-        ('cluster.x-k8s.io', 'machinesets', ('list',)),
-        ('infrastructure.cluster.x-k8s.io', 'openstackmachines',
-         ('list', 'delete'))]
-    return tuple(Permission(group, resource, verb)
-                 for group, resource, verbs in wanted for verb in verbs)
+    rules = yaml.safe_load(
+        resources.find(ROLE).read_text(encoding='utf-8'))['rules']
+    return tuple(
+        wanted for rule in rules for group in rule['apiGroups']
+        if addon_provider or group != _ADDON_GROUP
+        for resource in rule['resources'] for verb in rule['verbs']
+        if (wanted := Permission(group, resource, verb)) not in OPTIONAL)
 
 
 def missing(served: collections.abc.Set[tuple[str, ...]],

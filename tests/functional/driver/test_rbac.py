@@ -35,6 +35,7 @@ from magnum_capi.kube import kinds
 from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
+from magnum_capi_tempest.management import requirements
 from tests.functional import boxes
 from tests.functional.driver import test_helm as real_helm
 from tests.functional import real_api
@@ -95,15 +96,9 @@ def described(admin, path):
             for kind in schema.get('x-kubernetes-group-version-kind', ())}
 
 
-#: Rights without which nothing fails, with what happens instead.
-DONE_WITHOUT = {
-    # The namespace is created, even if it exists.
-    ('', 'namespaces', 'get'),
-    # Providers before 0.12 have none; then reasons are in OpenStackMachines.
-    ('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list'),
-    # Nothing is refused because of the release of Cluster API.
-    ('clusterctl.cluster.x-k8s.io', 'providers', 'list'),
-    ('operator.cluster.x-k8s.io', 'coreproviders', 'list')}
+#: Rights without which nothing fails.
+DONE_WITHOUT = {(right.group, right.resource, right.verb)
+                for right in requirements.OPTIONAL}
 
 
 class Life:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import pathlib
 from unittest import mock
 
 import testtools
+import yaml
 
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
@@ -11,18 +13,20 @@ from tests.unit.management import test_deployments
 
 ALL = {(r.group, r.version, r.resource)
        for r in requirements.ALL + requirements.RESOURCES}
+ROLE = (pathlib.Path(__file__).resolve().parents[3]
+        / 'drivers' / 'k8s_capi_v1' / 'rbac.yaml')
 
 
 class Api(test_deployments.Api):
     """A management cluster.
 
     :param served: (group, version, resource) of its kinds.
-    :param forbidden: "verb resource" of what is not allowed.
+    :param granted: (group, resource, verb) of what is allowed; None: all.
     """
 
-    def __init__(self, items=(), served=ALL, forbidden=(), blind=False):
+    def __init__(self, items=(), served=ALL, granted=None, blind=False):
         super().__init__({'/apis/apps/v1/deployments': {'items': items}})
-        self.forbidden = forbidden
+        self.granted = granted
         self.blind = blind
         for group, version, resource in served:
             self.answers.setdefault(
@@ -36,8 +40,25 @@ class Api(test_deployments.Api):
 
     def ask(self, method, path, body):
         asked = body['spec']['resourceAttributes']
-        name = f'{asked["verb"]} {asked["resource"]}'
-        return {'status': {'allowed': name not in self.forbidden}}
+        right = asked['group'], asked['resource'], asked['verb']
+        return {'status': {
+            'allowed': self.granted is None or right in self.granted}}
+
+
+#: Without them nothing fails, as the file says.
+OPTIONAL = {
+    ('', 'namespaces', 'get'),
+    ('infrastructure.cluster.x-k8s.io', 'openstackservers', 'list'),
+    ('clusterctl.cluster.x-k8s.io', 'providers', 'list'),
+    ('operator.cluster.x-k8s.io', 'coreproviders', 'list')}
+
+
+def role():
+    """(group, resource, verb) of what operators grant the driver's user."""
+    return {(group, resource, verb)
+            for rule in yaml.safe_load(ROLE.read_text())['rules']
+            for group in rule['apiGroups'] for resource in rule['resources']
+            for verb in rule['verbs']}
 
 
 def inspect(api, *args, **kwargs):
@@ -113,10 +134,25 @@ class InspectTest(testtools.TestCase):
         self.assertIn('missing: clusters.v1beta2.cluster.x-k8s.io (Cluster '
                       'API)', inspect(Api(served=served)).problems)
 
-    def test_denied(self):
-        report = inspect(Api(forbidden=['patch clusters']))
-        self.assertEqual(('not allowed: patch clusters.cluster.x-k8s.io',),
-                         report.problems)
+    def test_the_role_of_the_driver_is_enough(self):
+        self.assertEqual((), inspect(Api(granted=role())).problems)
+
+    def test_every_right_of_the_role_that_is_missing(self):
+        found = set()
+        for right in role():
+            found.update(inspect(Api(granted=role() - {right})).problems)
+        self.assertEqual(
+            {f'not allowed: {verb} {".".join(filter(None, (name, group)))}'
+             for group, name, verb in role() - OPTIONAL}, found)
+
+    def test_rights_for_addons(self):
+        granted = {right for right in role()
+                   if right[0] != 'addons.stackhpc.com'}
+        self.assertIn(
+            'not allowed: create helmreleases.addons.stackhpc.com',
+            inspect(Api(granted=granted)).problems)
+        self.assertEqual((), inspect(
+            Api(granted=granted), addon_provider=False).problems)
 
     def test_stand_ins_are_reported(self):
         report = inspect(Api([test_deployments.deployment(
