@@ -146,7 +146,10 @@ def _accepts(host: str, port: int) -> str:
 def _require_reachable(where: str) -> None:
     proxy = requests.utils.select_proxy(
         where, requests.utils.get_environ_proxies(where))
-    parts = urllib.parse.urlsplit(proxy or where)
+    # requests allows for a variable without a scheme.
+    parts = urllib.parse.urlsplit(
+        requests.utils.prepend_scheme_if_needed(proxy, 'http')
+        if proxy else where)
     why = _accepts(parts.hostname,
                    parts.port or (443 if parts.scheme == 'https' else 80))
     if why:

@@ -210,8 +210,10 @@ def proxy_of(server: str, configured: str | None = None) -> str | None:
     """
     if configured:
         return configured
-    return None if is_here(server) else utils.get_environ_proxies(server).get(
+    found = None if is_here(server) else utils.get_environ_proxies(server).get(
         parse.urlsplit(server).scheme)
+    # As for requests and Helm, a variable needs no scheme.
+    return found and utils.prepend_scheme_if_needed(found, 'http')
 
 
 def is_here(server: str) -> bool:

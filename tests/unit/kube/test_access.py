@@ -210,6 +210,12 @@ class ProxyTest(_Base):
                      '[2001:db8::1]'):
             self.assertEqual('http://p.example:3128',
                              access.proxy_of(f'https://{host}:6443'))
+        for given, proxy in (
+                ('p.example:3128', 'http://p.example:3128'),
+                ('192.0.2.9:80', 'http://192.0.2.9:80'),
+                ('socks5://p.example:1080', 'socks5://p.example:1080')):
+            self.set(HTTPS_PROXY=given)
+            self.assertEqual(proxy, access.proxy_of('https://k.example'))
         # Helm reads no other variable, nor one for this machine.
         self.set(ALL_PROXY='http://all.example')
         for url in ('http://k.example:6443', 'https://127.0.0.1:6443',

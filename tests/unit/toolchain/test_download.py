@@ -145,6 +145,15 @@ class TestFetch(_Base):
 
         self.assertEqual(CONTENT, self.target.read_bytes())
 
+    def test_proxy_without_a_scheme(self):
+        self.server.files['http://release.invalid/p'] = CONTENT
+        self.pin = base.release('http://release.invalid/p', CONTENT)
+        self.set(http_proxy=self.server.url.removeprefix('http://'),
+                 NO_PROXY='', no_proxy='')
+        self.fetch()
+
+        self.assertEqual(CONTENT, self.target.read_bytes())
+
     def test_proxy_that_refuses_the_tunnel(self):
         """GET is all that this proxy knows: 501 to CONNECT."""
         self.pin = base.release('https://release.invalid/p', CONTENT)
