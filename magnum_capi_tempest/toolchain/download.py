@@ -199,6 +199,10 @@ def _transfer(where: str, part: pathlib.Path,
                 out.write(block)
                 have += len(block)
                 note(f'{disk.text(have)} of {disk.text(length)}')
+    if have < length:
+        # urllib3 1.26 does not say so.
+        raise requests.ConnectionError(
+            f'the connection ended after {have} of {length} bytes')
 
 
 def _short(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import time
 from unittest import mock
 
 import fixtures
+import urllib3
 
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import download
@@ -81,6 +82,17 @@ class TestFetch(_Base):
 
         self.assertEqual(CONTENT, self.target.read_bytes())
         self.assertEqual(3, len(self.server.requests))
+
+    def test_a_library_that_takes_a_broken_transfer_for_whole(self):
+        """As urllib3 1.26, which OpenStack's constraints had until 2026."""
+        self.useFixture(fixtures.MockPatchObject(
+            urllib3.HTTPResponse, 'enforce_content_length', new=property(
+                lambda answer: False, lambda answer, value: None),
+            create=True))
+        self.server.break_after = [300000, 300000]
+        self.fetch()
+
+        self.assertEqual(CONTENT, self.target.read_bytes())
 
     def test_a_transfer_that_breaks_each_time(self):
         self.server.break_after = [100000] * download.ATTEMPTS
