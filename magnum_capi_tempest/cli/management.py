@@ -41,10 +41,6 @@ class Up(_OfDirectory, base.Command):
             help='Where Cluster API runs: "processes" on a loopback network '
                  '(the default), or pods in "minikube", in your Docker.')
         parser.add_argument(
-            '--kubeconfig-to', type=pathlib.Path, metavar='FILE',
-            help='Also write the kubeconfig to this file, readable by its '
-                 "owner only, for Magnum's driver to read.")
-        parser.add_argument(
             '--rate-limiting', action='store_true',
             help='Limit the controllers of Cluster API to one reconcile a '
                  'second per object, as upstream does by default; always on '
@@ -69,7 +65,6 @@ class Up(_OfDirectory, base.Command):
             raise errors.UsageError(
                 '--addon-provider: only valid with --backend minikube')
         plane = standalone.up(directory, progress.Progress(),
-                              kubeconfig_to=args.kubeconfig_to,
                               rate_limiting=args.rate_limiting)
         print(plane.kubeconfig)
 
@@ -77,8 +72,7 @@ class Up(_OfDirectory, base.Command):
             self, args: argparse.Namespace, directory: pathlib.Path) -> None:
         from magnum_capi_tempest.management import hosted
         cluster = hosted.up(
-            directory, progress.Progress(), args.addon_provider,
-            kubeconfig_to=args.kubeconfig_to)
+            directory, progress.Progress(), args.addon_provider)
         for name in cluster.stand_ins:
             print(f'stand-in, not upstream\'s: {name}', file=sys.stderr)
         print(cluster.kubeconfig)

@@ -19,7 +19,6 @@ from magnum_capi_tempest import dockers
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
-from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import installation
 from magnum_capi_tempest.management import minikube
@@ -47,8 +46,7 @@ class Cluster:
 def up(directory: pathlib.Path, progress: progress.Progress,
        addon_provider: bool = False,
        tools: collections.abc.Mapping[str, pathlib.Path] | None = None,
-       kubeconfig_to: pathlib.Path | None = None, docker: str | None = None
-       ) -> Cluster:
+       docker: str | None = None) -> Cluster:
     """Bring a cluster up, or one that exists back.
 
     A failed or interrupted first "up" removes everything.
@@ -56,8 +54,6 @@ def up(directory: pathlib.Path, progress: progress.Progress,
     :param addon_provider: whether the addon provider is installed.
     :param tools: paths of :data:`TOOLS` by name; from the toolchain when
         None.
-    :param kubeconfig_to: file for a copy of the kubeconfig, readable by its
-        owner only, where Magnum's driver reads it.
     :param docker: of a new cluster, as in DOCKER_HOST; the user's when None.
     :raises UsageError: the folder holds something else, or a cluster with
         other options.
@@ -79,8 +75,6 @@ def up(directory: pathlib.Path, progress: progress.Progress,
                 _machine(directory, before['docker'], tools, progress).start()
                 installation.wait(_kubeconfig(directory), addon_provider,
                                   progress)
-            driver_kubeconfig.give(
-                directory, _kubeconfig(directory), kubeconfig_to)
             undo.pop_all()
         found = deployments.read(kube.Client(_kubeconfig(directory)))
         return Cluster(_kubeconfig(directory), tuple(
@@ -130,7 +124,6 @@ def sweep(directory: pathlib.Path, progress: progress.Progress) -> None:
             progress.info(
                 f'The Docker of minikube ({mine["docker"]}) does not answer: '
                 'if it has the container of this cluster, that stays')
-        driver_kubeconfig.take_back(directory, _kubeconfig(directory))
     shutil.rmtree(directory / 'tmp', ignore_errors=True)
     for file in (_kubeconfig(directory), directory / folder.RECORD):
         file.unlink(missing_ok=True)

@@ -16,7 +16,6 @@ from magnum_capi import errors
 from magnum_capi import folders
 from magnum_capi import progress as progress_
 from magnum_capi_tempest import json_types
-from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import layout
@@ -38,7 +37,7 @@ def default_directory() -> pathlib.Path:
 def up(directory: pathlib.Path, progress: progress_.Progress,
        tools: collections.abc.Mapping[str, pathlib.Path] | None = None,
        port_base: int = layout.Layout.port_base,
-       kubeconfig_to: pathlib.Path | None = None, rate_limiting: bool = False,
+       rate_limiting: bool = False,
        endpoint_network: str | None = None) -> local.Processes:
     """Bring a management cluster up, on its own loopback network.
 
@@ -49,7 +48,6 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
     :param tools: paths of the programs by name; from the toolchain when
         None.
     :param port_base: see :class:`..layout.Layout`.
-    :param kubeconfig_to: see :func:`..hosted.up`.
     :param rate_limiting: see :func:`..programs.capi`.
     :param endpoint_network: see :class:`..local.Processes`.
     :raises UsageError: the folder holds something else, or a running cluster
@@ -77,7 +75,6 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
                     hint='Take it down, or name another folder')
             plane = _plane(directory, record, tools)
             plane.up(supervisor, progress)
-            driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             return plane
         _sweep(directory)
         with contextlib.ExitStack() as undo:
@@ -93,7 +90,6 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
                 folder.write(directory, record)
                 plane = _plane(directory, record, tools)
                 plane.up(supervisor, progress)
-            driver_kubeconfig.give(directory, plane.kubeconfig, kubeconfig_to)
             undo.pop_all()
         return plane
 
@@ -156,7 +152,6 @@ def _sweep(directory: pathlib.Path) -> None:
     """Stop everything of a cluster and remove its files."""
     _supervisor(directory).shutdown()
     shutil.rmtree(directory / _SUPERVISOR, ignore_errors=True)
-    driver_kubeconfig.take_back(directory, kubeconfig(directory))
     local.remove(layout.Layout(directory))
     (directory / folder.RECORD).unlink(missing_ok=True)
 

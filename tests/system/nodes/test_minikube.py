@@ -38,7 +38,7 @@ class MinikubeTest(testtools.TestCase):
         base = pathlib.Path(self.useFixture(
             fixtures.TempDir(rootdir='/tmp')).path)
         self.directory = base / 'm'
-        self.kubeconfig = base / 'magnum' / 'kubeconfig'
+        self.kubeconfig = self.directory / 'kubeconfig'
         self.addCleanup(self.call, 'down', '--directory', self.directory)
 
     def argv(self, *words):
@@ -56,8 +56,7 @@ class MinikubeTest(testtools.TestCase):
         return done.returncode, done.stdout, seconds
 
     def words(self):
-        return ('up', '--directory', self.directory, '--backend', 'minikube',
-                '--kubeconfig-to', self.kubeconfig)
+        return ('up', '--directory', self.directory, '--backend', 'minikube')
 
     def up(self):
         code, out, seconds = self.call(*self.words())
@@ -78,7 +77,6 @@ class MinikubeTest(testtools.TestCase):
 
     def nothing_is_left(self):
         self.assertFalse(self.directory.exists())
-        self.assertFalse(self.kubeconfig.exists())
         self.assertEqual([], self.containers())
         self.assertEqual([], runmarks.marked(self.directory))
 

@@ -12,7 +12,6 @@ from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest.cli import management as cli
 from magnum_capi_tempest.kubeclient import kube
-from magnum_capi_tempest.management import driver_kubeconfig
 from magnum_capi_tempest.management import folder
 from magnum_capi_tempest.management import hosted
 from magnum_capi_tempest.management import installation
@@ -38,7 +37,6 @@ class UpTest(testtools.TestCase):
         super().setUp()
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.directory = self.base / 'cluster'
-        self.copy = self.base / 'magnum' / 'kubeconfig'
         self.docker = self.useFixture(docker_program.Docker())
         self.minikube = self.base / 'minikube'
         self.program('echo mine > "$KUBECONFIG"')
@@ -69,8 +67,7 @@ class UpTest(testtools.TestCase):
         return found
 
     def up(self, **kwargs):
-        return hosted.up(self.directory, progress.Silent(),
-                         kubeconfig_to=self.copy, **kwargs)
+        return hosted.up(self.directory, progress.Silent(), **kwargs)
 
     def down(self):
         self.said = []
@@ -83,11 +80,11 @@ class UpTest(testtools.TestCase):
         self.assertEqual([f'start {docker_program.HOST}'], self.called())
         self.assertEqual([False], self.installed)
         self.assertTrue(folder.read(self.directory)['ready'])
-        self.assertEqual('mine\n', self.copy.read_text())
-        self.assertEqual(0o600, self.copy.stat().st_mode & 0o777)
+        self.assertEqual(0o600, (
+            self.directory / 'kubeconfig').stat().st_mode & 0o777)
         self.down()
         self.assertEqual([f'delete {docker_program.HOST}'], self.called())
-        self.assertFalse(self.copy.exists() or self.directory.exists())
+        self.assertFalse(self.directory.exists())
 
     def test_the_docker_of_the_caller(self):
         self.up(docker='unix:///other')
@@ -100,12 +97,6 @@ class UpTest(testtools.TestCase):
         e = self.assertRaises(errors.EnvironmentProblem, self.up)
         self.assertIn('Docker does not answer', str(e))
         self.assertFalse(self.directory.exists())
-
-    def test_copy_of_another_cluster_stays(self):
-        self.up()
-        self.copy.write_text('somebody else\'s')
-        self.down()
-        self.assertTrue(self.copy.exists())
 
     def test_other_options_are_refused(self):
         self.up()
@@ -179,15 +170,3 @@ class UpTest(testtools.TestCase):
         self.assertEqual([], self.called())
         self.assertIn(docker_program.HOST, self.said[0])
         self.assertFalse(self.directory.exists())
-
-
-class HandoverTest(testtools.TestCase):
-
-    def test_no_folder_for_it(self):
-        base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (base / 'kubeconfig').write_text('x')
-        (base / 'file').touch()
-        e = self.assertRaises(
-            errors.EnvironmentProblem, driver_kubeconfig.give, base,
-            base / 'kubeconfig', base / 'file' / 'kubeconfig')
-        self.assertIn('file', str(e))

@@ -74,8 +74,6 @@ class FolderTest(testtools.TestCase):
             local.Processes, 'up', lambda plane, *_: used.append(
                 plane.programs()[-1].argv)))
         self.useFixture(fixtures.MockPatchObject(
-            standalone.driver_kubeconfig, 'give', lambda *_: None))
-        self.useFixture(fixtures.MockPatchObject(
             supervision.Supervisor, 'running', lambda _: bool(used)))
 
         self.up(rate_limiting=True)
