@@ -41,11 +41,6 @@ class Up(_OfDirectory, base.Command):
             help='Where Cluster API runs: "processes" on a loopback network '
                  '(the default), or pods in "minikube", in your Docker.')
         parser.add_argument(
-            '--rate-limiting', action='store_true',
-            help='Limit the controllers of Cluster API to one reconcile a '
-                 'second per object, as upstream does by default; always on '
-                 'with the backend "minikube".')
-        parser.add_argument(
             '--addon-provider', action='store_true',
             help='Also install the addon provider, which charts install '
                  'addons with; only with the backend "minikube".')
@@ -64,8 +59,7 @@ class Up(_OfDirectory, base.Command):
         if args.addon_provider:
             raise errors.UsageError(
                 '--addon-provider: only valid with --backend minikube')
-        plane = standalone.up(directory, progress.Progress(),
-                              rate_limiting=args.rate_limiting)
+        plane = standalone.up(directory, progress.Progress())
         print(plane.kubeconfig)
 
     def _hosted(

@@ -37,7 +37,6 @@ def default_directory() -> pathlib.Path:
 def up(directory: pathlib.Path, progress: progress_.Progress,
        tools: collections.abc.Mapping[str, pathlib.Path] | None = None,
        port_base: int = layout.Layout.port_base,
-       rate_limiting: bool = False,
        endpoint_network: str | None = None) -> local.Processes:
     """Bring a management cluster up, on its own loopback network.
 
@@ -48,10 +47,9 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
     :param tools: paths of the programs by name; from the toolchain when
         None.
     :param port_base: see :class:`..layout.Layout`.
-    :param rate_limiting: see :func:`..programs.capi`.
     :param endpoint_network: see :class:`..local.Processes`.
     :raises UsageError: the folder holds something else, or a running cluster
-        without the wanted rate limiting or endpoint network.
+        with another endpoint network.
     :raises EnvironmentProblem: a port is taken, a program is missing.
     """
     directory = folders.check(directory)
@@ -60,11 +58,6 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
         tools = tools or _toolchain(progress, bool(endpoint_network))
         record, supervisor = folder.read(directory), _supervisor(directory)
         if record and supervisor.running():
-            if rate_limiting and not record['rate_limiting']:
-                raise errors.UsageError(
-                    'A management cluster without rate limiting is already up',
-                    where=directory,
-                    hint='Take it down, or name another folder')
             if endpoint_network != record['endpoint_network']:
                 raise errors.UsageError(
                     'A management cluster with another kind of machines is '
@@ -85,7 +78,6 @@ def up(directory: pathlib.Path, progress: progress_.Progress,
             ) as mine:
                 record = {'address': mine.address, 'network': mine.cidr,
                           'port_base': port_base,
-                          'rate_limiting': rate_limiting,
                           'endpoint_network': endpoint_network}
                 folder.write(directory, record)
                 plane = _plane(directory, record, tools)
@@ -140,8 +132,7 @@ def _plane(
     return local.Processes(
         layout.Layout(directory, record['address'], record['port_base'],
                       record['network']),
-        tools, rate_limiting=record['rate_limiting'],
-        endpoint_network=record['endpoint_network'])
+        tools, endpoint_network=record['endpoint_network'])
 
 
 def _supervisor(directory: pathlib.Path) -> supervision.Supervisor:

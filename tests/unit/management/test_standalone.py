@@ -68,26 +68,22 @@ class FolderTest(testtools.TestCase):
         standalone.down(self.directory)
         self.assertFalse(self.directory.exists())
 
-    def test_rate_limiting_is_kept_and_not_brought_in_later(self):
+    def test_a_running_one_keeps_its_kind_of_machines(self):
         used = []
         self.useFixture(fixtures.MockPatchObject(
             local.Processes, 'up', lambda plane, *_: used.append(
-                plane.programs()[-1].argv)))
+                plane.layout.address)))
         self.useFixture(fixtures.MockPatchObject(
             supervision.Supervisor, 'running', lambda _: bool(used)))
 
-        self.up(rate_limiting=True)
         self.up()
-        self.up(rate_limiting=True)
-        record = self.directory / 'management.json'
-        record.write_text(record.read_text().replace(
-            '"rate_limiting": true', '"rate_limiting": false'))
-        e = self.assertRaises(errors.UsageError, self.up, rate_limiting=True)
+        self.up()
+        e = self.assertRaises(errors.UsageError, self.up,
+                              endpoint_network='198.18.0.0/16')
 
-        self.assertEqual([True] * 3, [
-            'ReconcilerRateLimiting=true' in ' '.join(argv)
-            for argv in used])
-        self.assertIn('without rate limiting', str(e))
+        self.assertEqual(2, len(used))
+        self.assertEqual(1, len(set(used)))
+        self.assertIn('another kind of machines', str(e))
 
 
 class CliTest(testtools.TestCase):
