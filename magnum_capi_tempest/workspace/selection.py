@@ -409,10 +409,10 @@ def value(text: object) -> str:
     :raises UsageError: a file cannot hold it.
     """
     found = str(text)
-    if not found.isprintable():
+    if not found.isprintable() or r'\$' in found:
         raise errors.UsageError(
-            'A name or password contains line breaks or other unprintable '
-            'characters, which tempest.conf cannot hold')
+            r'A name or password contains "\$", a line break or another '
+            'unprintable character, which tempest.conf cannot hold')
     # "$" starts a reference to another option; a pair of quotes is dropped.
     found = found.replace('$', '$$')
     return f'"{found}"' if found != found.strip(' \'"') else found

@@ -374,3 +374,5 @@ class FilesTest(testtools.TestCase):
 
     def test_what_no_file_can_have(self):
         self.assertRaises(errors.UsageError, selection.value, 'a\nb')
+        # oslo.config takes the first two characters for an escaped "$".
+        self.assertRaises(errors.UsageError, selection.value, 'a\\$b')
