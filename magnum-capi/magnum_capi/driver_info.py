@@ -139,12 +139,7 @@ def parse(text: str, where: object) -> Description:
 
     :raises UsageError: it is invalid; the message has the first three faults.
     """
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as e:
-        raise errors.UsageError(
-            'The description of a driver is not YAML', where=where,
-            last_seen=' '.join(str(e).split())) from None
+    document = document_of(text, where)
     found = problems(document)
     if found:
         raise errors.UsageError(
@@ -152,6 +147,20 @@ def parse(text: str, where: object) -> Description:
             last_seen='; '.join(found[:3]),
             hint='"magnum-capi driver info --check" lists all faults')
     return Description(document, str(where))
+
+
+def document_of(text: str, where: object) -> typing.Any:
+    """What the text of a description says, whether it is valid or not.
+
+    :raises UsageError: it is not YAML.
+    """
+    try:
+        return yaml.safe_load(text)
+    # "2026-99-99" is an invalid date, "[[[[..." too deep.
+    except (yaml.YAMLError, ValueError, RecursionError) as e:
+        raise errors.UsageError(
+            'The description of a driver is not YAML', where=where,
+            last_seen=' '.join(str(e).split())) from None
 
 
 def problems(document: typing.Any) -> list[str]:

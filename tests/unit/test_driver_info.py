@@ -126,6 +126,14 @@ class InstalledTest(testtools.TestCase):
                          self.call('--check', str(OURS)))
         self.assertEqual(2, self.call('--check', '/nowhere/x.yaml')[0])
 
+    def test_the_command_checks_what_is_no_yaml(self):
+        for text in ('a: [', 'a: 2026-99-99', '[' * 9999):
+            (self.package / driver_info.FILE).write_text(text)
+            code, out = self.call('--check')
+            self.assertEqual(1, code)
+            self.assertIn(f'{driver_info.FILE}: not YAML: ', out)
+            self.assertEqual(2, self.call()[0])
+
     def test_a_package_without_the_file(self):
         (self.package / driver_info.FILE).unlink()
         self.assertRaises(errors.UsageError, driver_info.of, 'k8s_x')

@@ -9,8 +9,6 @@ import os
 import pathlib
 import sys
 
-import yaml
-
 from magnum_capi.cli import base
 from magnum_capi import driver_info
 from magnum_capi import errors
@@ -56,13 +54,13 @@ class Info(base.Judging):
         bad = 0
         for name, text, where, _ in found:
             try:
-                document = yaml.safe_load(text)
+                document = driver_info.document_of(text, where)
                 wrong = driver_info.problems(document)
                 if not wrong and name not in ('', document['name']):
                     wrong = [f'$.name: is {document["name"]!r}, but the entry '
                              f'point is {name!r}']
-            except yaml.YAMLError as e:
-                wrong = [f'not YAML: {" ".join(str(e).split())}']
+            except errors.UsageError as e:
+                wrong = [f'not YAML: {e.last_seen}']
             for line in wrong or ['valid']:
                 print(f'{where}: {line}', file=self.app.stdout)
             bad += bool(wrong)
