@@ -365,6 +365,13 @@ class StrandedTest(testtools.TestCase):
         self.assertIn('selects heir for it, which knows nothing about '
                       'clusters of k8s_fedora_coreos_v1', found[0].text)
 
+    def test_what_had_no_driver_before(self):
+        self.assertEqual((), self.found(
+            of_heat('named', 'k8s_mesos_v1'),
+            of_heat('null', None, 'windows')))
+
     def test_already_gone(self):
-        found = self.found(of_heat('t', HEAT.name), offers=(CAPI,))
-        self.assertEqual(1, len(found))
+        found = self.found(of_heat('t', HEAT.name), of_heat('null'),
+                           of_heat('named', 'k8s_mesos_v1'), offers=(CAPI,))
+        self.assertEqual(['template null (null)', 'template t (t)'],
+                         [f.subject for f in found])

@@ -93,8 +93,16 @@ def _lost(template: seen.Template, driver: str, before: model.Catalog,
         each, template.cluster_type, template.driver)
         for each in (before, after))
     if not then.accepted:
+        # Of a driver that is not loaded, nobody knows what it provided.
+        if template.driver != driver and not now.accepted and (
+                template.driver or driver in _loaded(before)):
+            return None
         return f'Without {driver} it has no driver: {then.text}'
     if now.driver not in (None, then.driver):
         return (f'Without {driver}, Magnum selects {then.driver} for it, '
                 f'which knows nothing about clusters of {now.driver}')
     return None
+
+
+def _loaded(catalog: model.Catalog) -> set[str]:
+    return {offer.name for offer in unmodified.enabled(catalog)}
