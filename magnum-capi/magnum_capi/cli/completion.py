@@ -31,7 +31,7 @@ _BASH = """\
     COMPREPLY=($(compgen -W "${{next[$path]}}" -- "$cur"))
     if [[ ${{next[$path]}} == -* && $cur != -* ]]; then
         compopt -o filenames 2> /dev/null
-        COMPREPLY=($(compgen -f -- "$cur"))
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     fi
 }}
 complete -F {function} {program}

@@ -77,7 +77,11 @@ class ScriptTest(testscenarios.WithScenarios, testtools.TestCase):
             self.assertEqual(expected, self.complete(PROGRAM, *words), words)
 
     def test_files(self):
-        self.assertIn('file', self.complete(PROGRAM, 'report', ''))
+        (self.folder / 'the report').touch()
+        found = self.complete(PROGRAM, 'report', '')
+        # fish escapes it.
+        self.assertLessEqual({'file'} if self.shell == 'fish' else {
+            'file', 'the report'}, found)
         self.assertNotIn('file', self.complete(PROGRAM, 'cluster', ''))
 
 
