@@ -71,10 +71,12 @@ def write(name: str, folder: pathlib.Path) -> list[pathlib.Path]:
                 'The folder is not empty', where=folder,
                 hint='Name another one with --output')
         for path in sorted(source.rglob('*')):
-            if path.suffix not in ('.py', '.toml', '.yaml', '.rst'):
+            inner = path.relative_to(source)
+            # pip leaves a copy of what it has built.
+            if 'build' in inner.parts or path.suffix not in (
+                    '.py', '.toml', '.yaml', '.rst'):
                 continue
-            target = folder / str(path.relative_to(source)).replace(
-                _WORD, name)
+            target = folder / str(inner).replace(_WORD, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = path.read_text(encoding='utf-8')
             # The underline of a title is as long as the title.

@@ -126,6 +126,17 @@ class InstalledTest(testtools.TestCase):
                          self.call('--check', str(OURS)))
         self.assertEqual(2, self.call('--check', '/nowhere/x.yaml')[0])
 
+    def test_the_command_checks_a_folder_with_the_source(self):
+        folder = self.package.parent
+        # What pip leaves there: it was built when the name was wrong.
+        built = folder / 'build' / 'lib' / self.package.name
+        built.mkdir(parents=True)
+        (built / driver_info.FILE).write_text('name: 5')
+
+        self.assertEqual(
+            (0, f'{self.package / driver_info.FILE}: valid\n'),
+            self.call('--check', f'{folder}/'))
+
     def test_the_command_checks_what_is_no_yaml(self):
         for text in ('a: [', 'a: 2026-99-99', '[' * 9999):
             (self.package / driver_info.FILE).write_text(text)

@@ -83,8 +83,9 @@ def _below(folder: pathlib.Path
            ) -> collections.abc.Iterator[tuple[str, str, str, str]]:
     found = sorted(
         path for path in folder.rglob(driver_info.FILE)
-        # Not those of a virtual environment, .tox or .venv.
-        if not any(part.startswith('.')
+        # Not those of a virtual environment, .tox or .venv, nor the copies
+        # that pip leaves of what it has built.
+        if not any(part.startswith('.') or part == 'build'
                    for part in path.relative_to(folder).parts))
     if not found:
         raise errors.UsageError(

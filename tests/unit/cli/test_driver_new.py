@@ -6,6 +6,7 @@ import inspect
 import os
 import pathlib
 import runpy
+import shutil
 import tomllib
 
 import fixtures
@@ -15,6 +16,7 @@ from magnum_capi import driver_info
 from magnum_capi_sandbox import drivers
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_tempest.cli import driver_new
+from magnum_capi_tempest import resources
 from tests.unit.cli import terminal
 from tests.unit.driver import in_magnum
 
@@ -45,6 +47,18 @@ class NewTest(testtools.TestCase):
             'magnum.drivers': {'k8s_mine_v1': 'magnum_mine.driver:Driver'},
             driver_info.GROUP: {'k8s_mine_v1': 'magnum_mine'},
         }, project['entry-points'])
+
+    def test_what_pip_has_left_in_the_skeleton_stays_there(self):
+        source = self.folder.with_name('source')
+        shutil.copytree(resources.find(driver_new.SKELETON), source)
+        shutil.copytree(source / 'magnum_skeleton',
+                        source / 'build' / 'lib' / 'magnum_skeleton')
+        self.useFixture(fixtures.MockPatchObject(
+            resources, 'find', return_value=source))
+        self.new()
+
+        self.assertEqual(['README.rst', 'magnum_mine', 'pyproject.toml'],
+                         sorted(os.listdir(self.folder)))
 
     def test_no_file_speaks_of_the_skeleton(self):
         self.new()
