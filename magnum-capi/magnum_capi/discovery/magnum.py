@@ -161,6 +161,8 @@ class Magnum:
         """As magnum/api/utils.py, get_resource."""
         from magnum import objects
         from oslo_utils import uuidutils
+        # No database can be asked for one with half a character.
+        ident.encode()
         resource = getattr(objects, kind)
         find = (resource.get_by_uuid if uuidutils.is_uuid_like(ident)
                 else resource.get_by_name)

@@ -92,7 +92,8 @@ class MagnumTest(testtools.TestCase):
                             ('mine', kind.get_by_name)):
             self.assertEqual(FIELDS, self.calls.template(ident))
             find.assert_called_once_with(self.user, ident)
-        kind.get_by_name.side_effect = UnicodeError
+        # oslo.db has an error of its own for it, without a status.
+        kind.get_by_name.side_effect = Exception('Invalid Parameter')
         self.refused(404, self.calls.template, '\ud800')
 
     def test_template_to_update(self):
