@@ -67,13 +67,22 @@ def _spare_edits(folder: pathlib.Path,
                  overwrite: bool) -> None:
     for name in folders.edited(folder, made):
         path = folder / name
-        aside = path.with_name(f'{path.name}.edited')
+        aside = _aside(path)
         if not overwrite:
             raise errors.UsageError(
                 'The file has been edited since it was written', where=path,
                 hint='Name another folder, or use --overwrite, which renames '
                      f'the file to {aside.name}')
         path.replace(aside)
+
+
+def _aside(path: pathlib.Path) -> pathlib.Path:
+    """A name beside a file that none has, not even from an earlier edit."""
+    found, number = path.with_name(f'{path.name}.edited'), 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f'{path.name}.edited-{number}')
+    return found
 
 
 def _check(folder: pathlib.Path) -> None:

@@ -284,6 +284,20 @@ class FilesTest(testtools.TestCase):
         self.assertIn('# mine', path.with_name(
             'tempest.conf.edited').read_text())
 
+    def test_an_edit_that_was_set_aside_stays(self):
+        for text in ('# first', '# second', '# third'):
+            self.init()
+            path = self.folder / 'etc' / 'tempest.conf'
+            path.write_text(f'{path.read_text()}\n{text}\n')
+            self.init(overwrite=True)
+
+        self.assertEqual(
+            {'tempest.conf.edited': '# first',
+             'tempest.conf.edited-2': '# second',
+             'tempest.conf.edited-3': '# third'},
+            {aside.name: aside.read_text().splitlines()[-1]
+             for aside in path.parent.glob('tempest.conf.*')})
+
     def test_users_that_somebody_has_edited_are_not_forgotten(self):
         self.init()
         path = self.edit('accounts.yaml')
