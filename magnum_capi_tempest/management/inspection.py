@@ -13,6 +13,8 @@ import dataclasses
 import pathlib
 
 from magnum_capi.driver.desired import cluster_api
+from magnum_capi.driver.desired import versions
+from magnum_capi import errors
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
@@ -56,7 +58,13 @@ def inspect(kubeconfig: str | pathlib.Path, addon_provider: bool = True,
     :param kubernetes: versions that workload clusters shall have.
     :raises KubeError: the cluster does not answer.
     :raises EnvironmentProblem, UsageError: as :class:`kube.Client`.
+    :raises UsageError: one of the versions is none.
     """
+    for text in kubernetes:
+        if not versions.is_version(text):
+            raise errors.UsageError(
+                f'{text!r} is no version of Kubernetes',
+                hint=f'Give {versions.FORM}')
     api = kube.Client(kubeconfig)
     kinds = requirements.of(addon_provider)
     asked = kinds + requirements.RESOURCES

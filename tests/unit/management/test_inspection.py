@@ -5,6 +5,7 @@ from unittest import mock
 import testtools
 import yaml
 
+from magnum_capi import errors
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import deployments
 from magnum_capi_tempest.management import inspection
@@ -92,6 +93,14 @@ class InspectTest(testtools.TestCase):
             self.assertEqual(1 if problem else 0, len(found), found)
             if problem:
                 self.assertIn(f'not served: {problem}', found[0])
+
+    def test_what_is_no_version_of_kubernetes(self):
+        for text in ('1.37', 'v1.37', 'latest', ''):
+            e = self.assertRaises(
+                errors.UsageError, inspect,
+                Api([provider('cluster-api', 'v1.14.0')]),
+                kubernetes=('v1.36.1', text))
+            self.assertIn('a version like v1.34.2', str(e))
 
     def test_version_of_cluster_api_is_not_known(self):
         found, = inspect(Api(), kubernetes=('v1.36.1',)).problems
