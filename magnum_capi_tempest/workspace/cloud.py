@@ -14,6 +14,7 @@ import openstack
 import requests
 
 from magnum_capi.discovery import cloud as clouds
+from magnum_capi.discovery import model
 from magnum_capi import errors
 from magnum_capi_tempest.workspace import selection
 
@@ -33,11 +34,13 @@ _OF_A_DRIVER = re.compile(
     re.IGNORECASE)
 
 
-def read(names: collections.abc.Sequence[str]) -> selection.Cloud:
+def read(names: collections.abc.Sequence[str],
+         images: collections.abc.Sequence[str | None] = ()) -> selection.Cloud:
     """Inspect a cloud.
 
     :param names: in clouds.yaml, one per user; None: openstacksdk chooses.
         The first user inspects the cloud.
+    :param images: names and ids of those that are wanted, None for none.
     :raises UsageError: there is no such cloud, or no password.
     :raises EnvironmentProblem: it cannot be reached, or denies access.
     """
@@ -56,7 +59,7 @@ def read(names: collections.abc.Sequence[str]) -> selection.Cloud:
                 where=f'{names[0]}, {name}')
     with clouds.explained(names[0]):
         assert connection
-        return _look(connection, tuple(accounts), names[0])
+        return _look(connection, tuple(accounts), names[0], images)
 
 
 def _account(name: str, connection: openstack.connection.Connection
@@ -86,8 +89,8 @@ def _access(connection: openstack.connection.Connection) -> typing.Any:
 
 
 def _look(connection: openstack.connection.Connection,
-          accounts: tuple[selection.Account, ...], name: str
-          ) -> selection.Cloud:
+          accounts: tuple[selection.Account, ...], name: str,
+          images: collections.abc.Sequence[str | None]) -> selection.Cloud:
     config = connection.config
     verify, _ = config.get_requests_verify_args()
     magnum = clouds.service(
@@ -107,7 +110,7 @@ def _look(connection: openstack.connection.Connection,
         images=tuple(selection.Thing(
             image.id, image.name or '', {
                 'os_distro': image.os_distro, **(image.properties or {})})
-            for image in connection.image.images()),
+            for image in _images(connection, images)),
         flavors=tuple(
             selection.Thing(flavor.id, flavor.name,
                             {'vcpus': flavor.vcpus, 'ram': flavor.ram})
@@ -116,6 +119,22 @@ def _look(connection: openstack.connection.Connection,
                        for network in connection.network.networks(
                            is_router_external=True)),
         microversions=_microversions(magnum, name))
+
+
+def _images(connection: openstack.connection.Connection,
+            wanted: collections.abc.Sequence[str | None]
+            ) -> list[typing.Any]:
+    """The images in the usual list, and those that only their ids lead to.
+
+    Glance does not list those of the community, nor hidden ones.
+    """
+    found = {image.id: image for image in connection.image.images()}
+    for ident in wanted:
+        if ident and ident not in found and model.is_uuid(ident):
+            with contextlib.suppress(openstack.exceptions.NotFoundException,
+                                     openstack.exceptions.ForbiddenException):
+                found[ident] = connection.image.get_image(ident)
+    return list(found.values())
 
 
 @contextlib.contextmanager

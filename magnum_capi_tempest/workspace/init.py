@@ -40,7 +40,8 @@ def init(folder: pathlib.Path, names: collections.abc.Sequence[str],
     preferred = dataclasses.replace(preferred, options=(
         ('artifact_dir', str(folder / runs.ARTEFACTS)), *preferred.options))
     choice = selection.choose(
-        cloud.read(names), preferred, static=static,
+        cloud.read(names, (preferred.image, preferred.upgrade_image)),
+        preferred, static=static,
         workload_api=bool(importlib.util.find_spec('kubernetes')))
     said = 'not_promised' in dict(preferred.options)
     with cloud.trials(names[0], choice) as trials:

@@ -48,6 +48,24 @@ class StrangersCloudTest(testtools.TestCase):
             self.assertIn(word, err)
         self.assertFalse(self.folder.exists())
 
+    def test_images_that_no_list_has(self):
+        """Community and hidden ones are found by their ids only."""
+        self.cloud.images = []
+        self.cloud.hidden = [
+            test_cloud.image(1, 'ubuntu', os_distro='ubuntu'),
+            test_cloud.image(2, 'newer', os_distro='ubuntu')]
+        first, later = (one['id'] for one in self.cloud.hidden)
+        found = self.conf('--image', first, '--upgrade-image', later,
+                          '--driver', HELM)
+
+        self.assertEqual((first, later), (
+            found['image_id'], found['upgrade_image_id']))
+
+    def test_an_image_that_is_not_there(self):
+        for missing in ('other', test_cloud.ID.format(9)):
+            self.assert_refused(
+                ['--image', missing], f'There is no image {missing}')
+
     def test_what_the_driver_does_not_promise_is_not_tested(self):
         described = descriptions.of_driver(HELM)
 
