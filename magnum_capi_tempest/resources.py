@@ -3,10 +3,12 @@
 """Files of this project that are not Python: charts, drivers, patches.
 
 In a checkout (or an editable install) they are where git has them; wheels
-install them as data files in ``share/magnum-capi``, with the same paths.
+install them as data files in ``share/magnum-capi``, with the same paths, in
+the environment or, with ``pip install --user``, in ``~/.local``.
 """
 
 import pathlib
+import site
 import sys
 
 from magnum_capi import errors
@@ -19,8 +21,9 @@ def find(relative: str) -> pathlib.Path:
     :raises EnvironmentProblem: the installation lacks it.
     """
     checkout = pathlib.Path(__file__).resolve().parent.parent
-    share = pathlib.Path(sys.prefix) / 'share' / 'magnum-capi'
-    for base in (checkout, share):
+    share, own = (pathlib.Path(prefix, 'share', 'magnum-capi')
+                  for prefix in (sys.prefix, site.getuserbase()))
+    for base in (checkout, share, own):
         if (base / relative).exists():
             return base / relative
     folder = './sandbox' if relative.startswith('sandbox/') else '.'

@@ -28,6 +28,16 @@ class FindTest(testtools.TestCase):
 
         self.assertEqual(target, resources.find('sandbox/chart'))
 
+    def test_wheel_of_one_user(self):
+        """Of "pip install --user"."""
+        self.install()
+        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.MonkeyPatch('site.USER_BASE', str(home)))
+        target = home / 'share' / 'magnum-capi' / 'drivers'
+        target.mkdir(parents=True)
+
+        self.assertEqual(target, resources.find('drivers'))
+
     def test_missing(self):
         self.install()
 
