@@ -18,9 +18,6 @@ NETWORK = 'kind'
 #: The first process of the namespaces, which live as long as it does.
 PROGRAM = 'containers'
 
-#: Exit code of flock(1) when another engine holds the store's lock.
-STORE_TAKEN = 75
-
 _PATH = ('/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin',
          '/sbin', '/bin')
 
@@ -79,7 +76,7 @@ def command(layout, network, programs) -> list[str]:
     prefix = network.link.prefixlen
     return [str(a) for a in (
         programs['flock'], '--exclusive', '--nonblock', '--no-fork',
-        '--conflict-exit-code', STORE_TAKEN, layout.lock,
+        layout.lock,
         '/bin/sh', _NAMESPACE, 'outside', layout.link,
         f'{network.host_address}/{prefix}',
         f'{network.engine_address}/{prefix}', network.whole,
