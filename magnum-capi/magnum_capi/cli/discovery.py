@@ -157,6 +157,10 @@ class Explain(base.Verdict, _OfHost, base.ShowOne):
         return parser
 
     def take_action(self, args: argparse.Namespace) -> base.Table:
+        if args.driver and not (args.image or args.property):
+            raise errors.UsageError(
+                '--driver is for an image, of which a template is still to '
+                'be made', hint='Name the image with --image or --property')
         host = self.look(args)
         with base.quiet(self.app.options.debug):
             found = _explained(args, host.catalog)

@@ -289,6 +289,14 @@ class ExplainTest(_Base):
             self.assertEqual((code, driver, subject), (
                 got, found['Driver'], found['Subject']))
 
+    def test_another_driver_for_what_is_stored(self):
+        self.cloud(find_template=mock.Mock(return_value=self.STORED))
+        code, out = self.call(
+            cli.Explain, *self.inventory(A, B), '--cloud', 'c', '--template',
+            't', '--driver', 'b_drv')
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn('--driver is for an image', self.error)
+
     def test_stored_in_no_cloud(self):
         for what in (['--image', 'x'], ['--template', 'x'],
                      ['--cluster', 'x'], ['--upgrade', 'x', 'y']):
