@@ -58,6 +58,24 @@ def variables(layout: layouts.Layout, venv: pathlib.Path,
     }
 
 
+def beside_proxy(layout: layouts.Layout,
+                 shell: collections.abc.Mapping[str, str]) -> dict[str, str]:
+    """Environment variables with which no proxy is asked for the sandbox.
+
+    :param shell: the variables of the user's shell; without a proxy none is
+        needed.
+    """
+    if not any(name.lower().endswith('_proxy') for name in shell):
+        return {}
+    known = shell.get('no_proxy') or shell.get('NO_PROXY') or ''
+    words = [word for word in known.split(',') if word]
+    words += [network for network in (
+        layout.management.workload_network, layout.external_network)
+        if network not in words]
+    # Python prefers the one, Go (kubectl) the other.
+    return dict.fromkeys(('no_proxy', 'NO_PROXY'), ','.join(words))
+
+
 def of_nodes(made_of: nodes.Nodes) -> dict[str, str]:
     """Environment variables that describe the nodes.
 

@@ -3,7 +3,9 @@
 
 import argparse
 import dataclasses
+import os
 import pathlib
+import re
 import shlex
 import sys
 import typing
@@ -14,6 +16,7 @@ from magnum_capi.cli import base
 from magnum_capi import errors
 from magnum_capi import progress
 import magnum_capi_sandbox as sandbox
+from magnum_capi_sandbox import access
 from magnum_capi_sandbox import hints
 from magnum_capi_sandbox import infrastructure
 from magnum_capi_sandbox import magnum_wheel
@@ -213,8 +216,8 @@ class Logs(_OfSandbox, base.Command):
 class Env(_OfSandbox, base.Command):
     """Print shell commands that make other programs use a sandbox.
 
-    Also writes a workspace for Tempest, without changing files in it that you
-    have edited.
+    They unset the OS_* variables of another cloud. Also writes a workspace for
+    Tempest, without changing files in it that you have edited.
     """
 
     def take_action(self, args: argparse.Namespace) -> None:
@@ -228,7 +231,13 @@ class Env(_OfSandbox, base.Command):
         for path in kept:
             say.info(f'Edited, so not made anew: {path}. Rename it to get '
                      'a new one')
-        for name, value in box.env().items():
+        wanted = box.env() | access.beside_proxy(box.layout(), os.environ)
+        # To the openstack client these come before clouds.yaml: it would use
+        # the cloud of a sourced openrc file, not OS_CLOUD.
+        for name in sorted(os.environ):
+            if re.fullmatch(r'OS_\w+', name, re.ASCII) and name not in wanted:
+                print(f'unset {name}', file=self.app.stdout)
+        for name, value in wanted.items():
             print(f'export {name}={shlex.quote(value)}',
                   file=self.app.stdout)
 

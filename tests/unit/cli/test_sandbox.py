@@ -36,6 +36,10 @@ class CommandsTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(own_folders.OwnFolders())
+        # Those of the clouds and proxies of who runs the tests.
+        for name in [*os.environ]:
+            if name.startswith('OS_') or name.lower().endswith('_proxy'):
+                self.useFixture(fixtures.EnvironmentVariable(name))
         self.folder = pathlib.Path(
             self.useFixture(fixtures.TempDir()).path).resolve()
         # What the programs of Magnum's environment would say.
@@ -219,6 +223,34 @@ class CommandsTest(testtools.TestCase):
             self.assertRegex(line, r'^export [A-Z_]+=\S+$')
         self.assertTrue(
             (self.folder / 'tempest' / 'etc' / 'tempest.conf').exists())
+
+    def evaluated(self, name):
+        """A variable of a shell that has evaluated what env prints."""
+        return subprocess.run(
+            ['sh', '-c', f'{self.env()[1]}\nprintf %s "${{{name}-none}}"'],
+            capture_output=True, text=True, check=True).stdout
+
+    def test_env_leaves_nothing_of_another_cloud(self):
+        """The openstack client prefers such variables to clouds.yaml."""
+        for name in ('OS_AUTH_URL', 'OS_PASSWORD', 'OS_CACERT', 'OS_CLOUD'):
+            self.useFixture(fixtures.EnvironmentVariable(name, 'production'))
+        self.assertEqual('none', self.evaluated('OS_AUTH_URL'))
+        self.assertEqual('none', self.evaluated('OS_PASSWORD'))
+        self.assertEqual('none', self.evaluated('OS_CACERT'))
+        self.assertEqual('sandbox', self.evaluated('OS_CLOUD'))
+
+    def test_env_asks_no_proxy_for_the_sandbox(self):
+        self.assertEqual('none', self.evaluated('no_proxy'))
+        for name, value in (('https_proxy', 'http://proxy:3128'),
+                            ('NO_PROXY', '.example.org')):
+            self.useFixture(fixtures.EnvironmentVariable(name, value))
+        for name in ('no_proxy', 'NO_PROXY'):
+            self.assertEqual('.example.org,127.77.0.0/16,198.18.0.0/21',
+                             self.evaluated(name))
+        self.useFixture(fixtures.EnvironmentVariable(
+            'no_proxy', self.evaluated('no_proxy')))
+        self.assertEqual('.example.org,127.77.0.0/16,198.18.0.0/21',
+                         self.evaluated('no_proxy'))
 
     def test_tempest(self):
         run = self.useFixture(fixtures.MockPatchObject(
