@@ -240,7 +240,7 @@ class Supervisor:
         The state of a run is thrown away with it, so an orderly shutdown is
         not worth the wait.
         """
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, xmlrpc.client.Fault):
             # supervisord goes last: as the parent, it reaps the others.
             runmarks.sweep(self.directory, spare=self._call('getPID'))
             self._call('shutdown')

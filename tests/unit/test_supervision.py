@@ -350,6 +350,17 @@ class ShutdownTest(_Base):
             self.supervisor.shutdown()
         self.assert_nothing_runs('pid')
 
+    def test_while_supervisord_ends_by_itself(self):
+        """It answers every question with a fault, until all have ended."""
+        self.launch(self.shell(
+            'deaf', 'trap "" TERM; echo $$ > pid; while :; do sleep 1; done',
+            ready=self.file('pid')))
+        os.kill(self.pids()['supervisord'], signal.SIGTERM)
+        waiting.wait_for(self.supervisor.running, timeout=10,
+                         done=lambda running: not running, what='the end')
+        self.supervisor.shutdown()
+        self.assert_nothing_runs('pid')
+
     def test_a_shell_of_the_user_in_the_folder_lives_on(self):
         self.launch(self.shell('one'))
         with subprocess.Popen(['/bin/sleep', '60'],
