@@ -65,20 +65,27 @@ quietly() {
 # trap_finish: call finish, a function of the script, when the script ends, by
 # a signal as well.
 trap_finish() {
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-    trap 'exit 129' HUP
-    trap 'exit 141' PIPE
+    trap 'stopped 130' INT
+    trap 'stopped 143' TERM
+    trap 'stopped 129' HUP
+    trap 'stopped 141' PIPE
     trap finish EXIT
 }
 
-# not_ours: exit with the code of a "sandbox up" that failed, without "down". It
-# has cleaned up, unless there is a sandbox of somebody else, which stays.
-not_ours() {
-    local code=$?
-    # shellcheck disable=SC2034  # finish, in the caller, reads it
-    started=
-    exit "$code"
+# stopped CODE: exit because of a signal; the command that ran has ended.
+stopped() {
+    [[ $? == 0 || ${started-} != perhaps ]] || started=
+    exit "$1"
+}
+
+# start COMMAND...: run a "sandbox up". "started" tells finish whether to take
+# the sandbox down: not if this has failed, by Ctrl-C or otherwise. It has
+# cleaned up then, unless there is a sandbox of somebody else, which stays.
+start() {
+    local code
+    started=perhaps
+    "$@" || { code=$?; started=; exit "$code"; }
+    started=yes
 }
 
 find_python() {

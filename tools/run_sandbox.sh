@@ -172,7 +172,6 @@ if [[ $nodes == docker ]]; then
     profiles+=(nodes)
 fi
 packages "${profiles[@]}"
-started=yes
-magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \
-    "${magnum[@]}" "${drivers[@]}" || not_ours
+start magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \
+    "${magnum[@]}" "${drivers[@]}"
 magnum-capi sandbox tempest "${arguments[@]}"

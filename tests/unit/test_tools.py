@@ -279,30 +279,42 @@ class SandboxTest(testtools.TestCase):
     def commands(self, code, *words):
         """Run the script with an "up" that ends with a code.
 
+        :param code: may be preceded by other commands of a shell.
         :returns: the script's own exit code, and what it has called.
         """
         program = self.folder / 'magnum-capi'
         program.write_text(
             f'#!/bin/sh\necho "$2" >> {self.folder}/called\n'
             f'echo "$*" >> {self.folder}/lines\n'
-            f'[ "$2" != up ] || exit {code}\n')
+            f'[ "$2" != up ] || {{ {code}; }}\n')
         program.chmod(0o755)
+        # A shell cannot trap what its parent, as nohup, ignores.
         ended = subprocess.run(
-            [self.folder / 'tools/run_sandbox.sh', *words],
-            capture_output=True, text=True, check=False, env={
+            ['env', '--default-signal', self.folder / 'tools/run_sandbox.sh',
+             *words], capture_output=True, text=True, check=False,
+            start_new_session=True, env={
                 **os.environ,
                 'PATH': f'{self.folder}:{os.environ["PATH"]}'})
         return (ended.returncode,
                 (self.folder / 'called').read_text().split())
 
     def test_its_own(self):
-        self.assertEqual((0, ['up', 'tempest', 'down']), self.commands(0))
+        self.assertEqual((0, ['up', 'tempest', 'down']), self.commands('exit 0'))
 
     def test_words_for_tempest(self):
-        self.commands(0, '--regex=smoke', '-c', '1', '--plain', '--',
+        self.commands('exit 0', '--regex=smoke', '-c', '1', '--plain', '--',
                       '--until-failure')
         self.assertIn('sandbox tempest --regex=smoke -c 1 -- --until-failure',
                       (self.folder / 'lines').read_text().splitlines())
 
     def test_one_that_was_up_before_with_other_options(self):
-        self.assertEqual((2, ['up']), self.commands(2))
+        self.assertEqual((2, ['up']), self.commands('exit 2'))
+
+    def test_ctrl_c_while_one_of_somebody_else_is_refused(self):
+        """What it has begun itself "up" has removed by then."""
+        self.assertEqual((130, ['up']), self.commands(
+            'trap "exit 130" INT; kill -INT 0; exit 0'))
+
+    def test_end_of_the_script_alone_while_its_own_starts(self):
+        self.assertEqual((143, ['up', 'down']), self.commands(
+            'kill -TERM $PPID; exit 0'))
