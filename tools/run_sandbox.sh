@@ -12,8 +12,9 @@ usage: tools/run_sandbox.sh [--quick] [--keep] [--plain] [--magnum RELEASE]
                            [OPTION...] [-- ARGUMENT...]
 
 Sets everything up, starts the sandbox (a cloud with Magnum and Cluster API on
-loopback), runs tempest against it and takes the sandbox down again. The driver
-under test is k8s_capi_v1, which clashes with magnum-capi-helm.
+loopback), runs tempest against it and takes the sandbox down again, unless it
+was up before. The driver under test is k8s_capi_v1, which clashes with
+magnum-capi-helm.
 
   --quick       only the life of a cluster, and of clusters of both drivers
                 side by side
@@ -172,6 +173,8 @@ if [[ $nodes == docker ]]; then
     profiles+=(nodes)
 fi
 packages "${profiles[@]}"
+# That of somebody else stays.
+! magnum-capi sandbox status > /dev/null 2>&1 || keep=yes
 start magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \
     "${magnum[@]}" "${drivers[@]}"
 magnum-capi sandbox tempest "${arguments[@]}"

@@ -274,18 +274,21 @@ class SandboxTest(testtools.TestCase):
         tools.mkdir()
         shutil.copy(TOOLS / 'run_sandbox.sh', tools)
         (tools / 'lib.sh').write_text(
-            f'source {LIBRARY}\n' 'prepare() { :; }\npackages() { :; }\n')
+            f'source {LIBRARY}\n'
+            'prepare() { VIRTUAL_ENV=/venv; }\npackages() { :; }\n')
 
-    def commands(self, code, *words):
+    def commands(self, code, *words, status=1):
         """Run the script with an "up" that ends with a code.
 
         :param code: may be preceded by other commands of a shell.
+        :param status: exit code of "status", 1: there is no sandbox.
         :returns: the script's own exit code, and what it has called.
         """
         program = self.folder / 'magnum-capi'
         program.write_text(
             f'#!/bin/sh\necho "$2" >> {self.folder}/called\n'
             f'echo "$*" >> {self.folder}/lines\n'
+            f'[ "$2" != status ] || exit {status}\n'
             f'[ "$2" != up ] || {{ {code}; }}\n')
         program.chmod(0o755)
         # A shell cannot trap what its parent, as nohup, ignores.
@@ -296,10 +299,15 @@ class SandboxTest(testtools.TestCase):
                 **os.environ,
                 'PATH': f'{self.folder}:{os.environ["PATH"]}'})
         return (ended.returncode,
-                (self.folder / 'called').read_text().split())
+                (self.folder / 'called').read_text().split()[1:])
 
     def test_its_own(self):
-        self.assertEqual((0, ['up', 'tempest', 'down']), self.commands('exit 0'))
+        self.assertEqual(
+            (0, ['up', 'tempest', 'down']), self.commands('exit 0'))
+
+    def test_one_that_was_up_before_with_the_same_options(self):
+        self.assertEqual(
+            (0, ['up', 'tempest']), self.commands('exit 0', status=0))
 
     def test_words_for_tempest(self):
         self.commands('exit 0', '--regex=smoke', '-c', '1', '--plain', '--',
