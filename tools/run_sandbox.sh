@@ -26,8 +26,7 @@ magnum-capi-helm.
   --profile P   embedded (default): sqlite, no message broker
                 full: https, private MariaDB and RabbitMQ
   --nodes K     memory (default): nodes that run nothing
-                docker: real nodes in containers; needs root, and builds
-                the image archives that are missing
+                docker: real nodes, containers in your Docker
   OPTION        of "magnum-capi sandbox tempest": --regex, --driver,
                 --third-party, --concurrency, --promise, --option, --output;
                 without --regex all tests of magnum_capi run
@@ -165,14 +164,7 @@ finish() {
 trap_finish
 
 prepare run
-profiles=()
-if [[ $profile == full ]]; then
-    profiles+=(full)
-fi
-if [[ $nodes == docker ]]; then
-    profiles+=(nodes)
-fi
-packages "${profiles[@]}"
+packages "$profile"
 # That of somebody else stays.
 ! magnum-capi sandbox status > /dev/null 2>&1 || keep=yes
 start magnum-capi sandbox up --profile "$profile" --nodes "$nodes" \

@@ -275,7 +275,8 @@ class SandboxTest(testtools.TestCase):
         shutil.copy(TOOLS / 'run_sandbox.sh', tools)
         (tools / 'lib.sh').write_text(
             f'source {LIBRARY}\n'
-            'prepare() { VIRTUAL_ENV=/venv; }\npackages() { :; }\n')
+            'prepare() { VIRTUAL_ENV=/venv; }\n'
+            f'packages() {{ echo "packages $*" >> {self.folder}/lines; }}\n')
 
     def commands(self, code, *words, status=1):
         """Run the script with an "up" that ends with a code.
@@ -308,6 +309,12 @@ class SandboxTest(testtools.TestCase):
     def test_one_that_was_up_before_with_the_same_options(self):
         self.assertEqual(
             (0, ['up', 'tempest']), self.commands('exit 0', status=0))
+
+    def test_nodes_are_in_the_docker_that_there_is(self):
+        """Debian's package conflicts with Docker's own."""
+        self.commands('exit 0', '--nodes', 'docker', '--profile', 'full')
+        self.assertIn('packages full',
+                      (self.folder / 'lines').read_text().splitlines())
 
     def test_words_for_tempest(self):
         self.commands('exit 0', '--regex=smoke', '-c', '1', '--plain', '--',
