@@ -92,6 +92,13 @@ for name in devstack requirements keystone glance nova placement neutron \
             'Clone it there: git clone --mirror'
     fi
 done
+folder=$(realpath -m "$folder")
+rootfs=$folder/root
+# The lock is older than any root of this script.
+if [[ -e $rootfs && ! -e $folder/lock ]]; then
+    DIE_CODE=2 die 'This is not the root of a container' "$rootfs" \
+        'Use a new folder'
+fi
 if ((EUID != 0)); then
     die 'A container with systemd needs root' "user $(id -un)" \
         'Run it as root'
@@ -101,8 +108,6 @@ if [[ ${MAGNUM_CAPI_MOUNTS-} != "$$" ]]; then
     MAGNUM_CAPI_MOUNTS=$$ exec unshare --mount "$0" "${arguments[@]}"
 fi
 
-folder=$(realpath -m "$folder")
-rootfs=$folder/root
 logs=$folder/logs
 network=$folder/network
 mkdir -p "$folder" "$logs" "$network"

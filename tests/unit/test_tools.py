@@ -5,6 +5,7 @@
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -231,6 +232,18 @@ class UsageTest(testtools.TestCase):
                      if name not in (*others, '--directory', '-h', '--help')]
             self.assertIn('(--bogus)', self.refused(
                 TOOLS / script[0], *script[1:], *words, '--bogus'), words)
+
+    def test_a_root_that_is_not_of_the_script(self):
+        """It would be removed: with "--folder /" that is /root."""
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / 'root').mkdir()
+        for name in re.search(
+                r'for name in (devstack [^;]*);',
+                (TOOLS / 'run_devstack.sh').read_text())[1].split():
+            if name != '\\':
+                (folder / f'git/openstack/{name}.git').mkdir(parents=True)
+        self.assertIn(f'({folder}/root)', self.refused(
+            TOOLS / 'run_devstack.sh', '--folder', folder, folder / 'git'))
 
 
 class OfflineTest(testtools.TestCase):
