@@ -108,8 +108,9 @@ def _box(args: argparse.Namespace) -> collections.abc.Iterator[sandbox.Box]:
                      f'{hints.command("down", box.directory)}; or use '
                      '--directory to test in it')
         if box.directory.exists():
-            # Of a test that was killed, with its build of the driver.
-            box.down(say)
+            # Of a test that was killed, with its build of the driver, perhaps
+            # with another version of this program.
+            box.down(say, force=True)
         # If it fails it leaves nothing.
         box.up(sandbox.Spec(
             install=(args.what,), magnum=args.magnum, nodes=args.nodes,

@@ -48,7 +48,7 @@ class DriverTestCase(testtools.TestCase):
         self.box.up.side_effect = (
             lambda *_: self.box.directory.mkdir(exist_ok=True))
         self.box.down.side_effect = (
-            lambda *_: shutil.rmtree(self.box.directory))
+            lambda *_, **__: shutil.rmtree(self.box.directory))
         self.patch(in_sandbox.versions, 'made', return_value=versions.Made(
             {'magnum': '23.0.0'}, {'k8s_x': ('magnum-x', '1.0')}))
         self.patch(in_sandbox.usable_drivers, 'drivers',
@@ -236,6 +236,9 @@ class DriverTestTest(DriverTestCase):
         self.box.directory.mkdir()
 
         self.assertEqual(0, self.call('magnum-x')[0])
+        # Its record may be of another version of this program.
+        self.assertEqual(mock.call(mock.ANY, force=True),
+                         self.box.down.call_args_list[0])
         self.assertEqual(['down', 'up', 'down'], [
             name for name, _, _ in self.box.method_calls
             if name in ('up', 'down')])

@@ -179,10 +179,13 @@ class JobsTest(testtools.TestCase):
             found = [task.get('ansible.builtin.command', {}).get('argv', [])
                      for task in jobs.tasks(
                          jobs.load(f'playbooks/sandbox/{book}'))]
-            return [words[1:3] for words in found if 'down' in words]
+            return [[word for word in words[1:] if '{' not in word]
+                    for words in found if 'down' in words]
 
         self.assertEqual([], down('run.yaml'))
-        self.assertEqual([['sandbox', 'down']], down('pre.yaml'))
+        # Its record may be of another version of this program.
+        self.assertEqual([['sandbox', 'down', '--force', '--directory']],
+                         down('pre.yaml'))
 
     def test_what_collects_hides_no_failure(self):
         """A task that fails in post-run makes a FAILURE a POST_FAILURE."""
