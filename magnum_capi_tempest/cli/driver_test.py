@@ -82,9 +82,10 @@ class Test(base.Judging):
             help='Number of parallel workers, limited by the users of the '
                  'cloud (default: 2; in a sandbox as for "sandbox tempest").')
         parser.add_argument(
-            '--option', type=tempest.option, action='append',
+            '--option', type=tempest.options, action='extend',
             default=[], metavar='NAME=VALUE', help='Option to set in '
-            '[magnum_capi] of tempest.conf; may be repeated.')
+            '[magnum_capi] of tempest.conf; may be repeated; "-" reads lines '
+            'from standard input.')
         parser.add_argument(
             '--output', type=pathlib.Path, metavar='DIR',
             help='Folder for the reports (default: a new one below the state '

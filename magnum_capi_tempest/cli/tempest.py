@@ -6,6 +6,7 @@ import argparse
 import os
 import pathlib
 import shlex
+import sys
 import typing
 
 from magnum_capi.cli import base
@@ -91,10 +92,10 @@ def add_more(parser: argparse._ActionsContainer) -> None:
         help='Kubeconfig of the management cluster, to explain failures with '
              'its conditions.')
     parser.add_argument(
-        '--option', type=option, action='append', default=[],
+        '--option', type=options, action='extend', default=[],
         metavar='NAME=VALUE',
         help='Option to set in [magnum_capi] of tempest.conf; may be '
-             'repeated.')
+             'repeated; "-" reads lines from standard input.')
     parser.add_argument(
         '--feature', type=feature, action='append', default=[],
         metavar='NAME[=false]',
@@ -126,6 +127,20 @@ def option(text: str) -> tuple[str, str]:
             f'[magnum_capi] has no option {name!r}: "oslo-config-generator '
             '--namespace magnum_capi_tempest" lists all options')
     return name, value
+
+
+def lines(word: str) -> list[str]:
+    """The word, or the lines of standard input if it is "-".
+
+    All users of a machine may read arguments.
+    """
+    return [word] if word != '-' else [
+        line for line in sys.stdin.read().splitlines() if line]
+
+
+def options(text: str) -> list[tuple[str, str]]:
+    """Options in a word or in standard input, for argparse."""
+    return [option(line) for line in lines(text)]
 
 
 def _label(text: str) -> tuple[str, str]:

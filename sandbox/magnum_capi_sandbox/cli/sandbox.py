@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import shlex
-import sys
 import typing
 
 from cliff import command
@@ -26,7 +25,7 @@ from magnum_capi_sandbox import releases
 from magnum_capi_sandbox import spec as specs
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_sandbox import usable_drivers
-from magnum_capi_tempest.cli import tempest as tempest_options
+from magnum_capi_tempest.cli import tempest as of_tempest
 from magnum_capi_tempest.management import standalone
 from magnum_capi_tempest import report
 from magnum_capi_tempest.workspace import runs
@@ -261,7 +260,7 @@ class Set(_OfSandbox, base.Command):
 
     def take_action(self, args: argparse.Namespace) -> None:
         sandbox.Box(args.directory).set(
-            [line for word in args.change for line in _lines(word)],
+            [line for word in args.change for line in of_tempest.lines(word)],
             not args.no_restart, progress.Progress())
 
 
@@ -303,7 +302,7 @@ class Tempest(_OfSandbox, base.Judging):
                  'also all of driver discovery, also all of drivers, or all, '
                  'to see what fails (default: kept)')
         parser.add_argument(
-            '--option', type=options, action='extend', default=[],
+            '--option', type=of_tempest.options, action='extend', default=[],
             metavar='NAME=VALUE', help='option to set in [magnum_capi] of '
             'tempest.conf; may be repeated; "-" reads lines from standard '
             'input')
@@ -342,17 +341,6 @@ def add_nodes(parser: argparse.ArgumentParser) -> None:
              'Neutron and Octavia, with only the hypervisor replaced '
              f'(default: {infrastructure.MEMORY}, unless a driver needs more '
              'services)')
-
-
-def _lines(word: str) -> list[str]:
-    """The word, or the lines of standard input if it is "-"."""
-    return [word] if word != '-' else [
-        line for line in sys.stdin.read().splitlines() if line]
-
-
-def options(text: str) -> list[tuple[str, str]]:
-    """Options in a word or in standard input, for argparse."""
-    return [tempest_options.option(line) for line in _lines(text)]
 
 
 def tempest(box: sandbox.Box, order: tempest_run.Order) -> int:

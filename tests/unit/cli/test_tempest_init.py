@@ -4,6 +4,7 @@
 
 import argparse
 import configparser
+import io
 import pathlib
 
 import fixtures
@@ -92,6 +93,15 @@ class StrangersCloudTest(testtools.TestCase):
         conf = self.conf('--option', 'not_promised=')
 
         self.assertEqual('', conf['not_promised'])
+
+    def test_an_option_that_is_no_argument(self):
+        """Everybody may read arguments, and one may be a password."""
+        self.useFixture(fixtures.MonkeyPatch(
+            'sys.stdin', io.StringIO('\nflavor_id=f\nnot_promised=a,b\n')))
+        conf = self.conf('--option', '-')
+
+        self.assertEqual(('f', 'a,b'),
+                         (conf['flavor_id'], conf['not_promised']))
 
     def test_a_driver_that_nothing_describes_is_reported(self):
         self.cloud.drivers = ['k8s_unheard_of']

@@ -71,6 +71,17 @@ class RolesTest(testtools.TestCase):
                         list(_argv(task)))]
         self.each(wrong)
 
+    def test_a_sandbox_and_a_workspace_get_driver_and_options(self):
+        """Without them the tests of a cloud would be about another driver."""
+        wanted = {f'run_magnum_capi_tempest_{name}'
+                  for name in ('driver', 'options')}
+        role = 'run-magnum-capi-tempest'
+        missing = {task['name']: left for task in _tasks(role)
+                   if 'ansible.builtin.command' in task
+                   and {'sandbox', 'init'} & {*_argv(task)}
+                   and (left := wanted - jobs.names_in([task]))}
+        self.assertEqual({}, missing)
+
     def test_every_command_ends_in_time(self):
         def wrong(role):
             return [task['name'] for task in _tasks(role)
