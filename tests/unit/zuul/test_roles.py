@@ -2,6 +2,7 @@
 
 import re
 
+from jinja2 import nativetypes
 import testtools
 
 from tests.unit.cli import calls
@@ -81,6 +82,18 @@ class RolesTest(testtools.TestCase):
                    and {'sandbox', 'init'} & {*_argv(task)}
                    and (left := wanted - jobs.names_in([task]))}
         self.assertEqual({}, missing)
+
+    def test_two_clusters_for_one_run_are_not_silently_one(self):
+        """The command refuses both."""
+        argv, = (task['ansible.builtin.command']['argv']
+                 for task in _tasks('run-conformance')
+                 if task['name'] == 'Run the tests')
+        words = nativetypes.NativeEnvironment().from_string(argv).render(
+            {**jobs.load('roles/run-conformance/defaults/main.yaml'),
+             'run_conformance_kubeconfig': '/k',
+             'run_conformance_cluster': 'c1'})
+        self.assertLessEqual({'--kubeconfig', '/k', '--cluster', 'c1'},
+                             {*words})
 
     def test_every_command_ends_in_time(self):
         def wrong(role):
