@@ -13,6 +13,7 @@ import fcntl
 import os
 import pathlib
 
+from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi import waiting
 
@@ -33,9 +34,16 @@ def hold(path: pathlib.Path, doing: str, progress: progress.Progress, *,
     :param progress: gets a message about a wait (:class:`progress.Progress`).
     :param timeout: seconds to wait for the current holder.
     :raises WaitTimeout: the other process did not finish.
+    :raises EnvironmentProblem: the cache folder cannot be used.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd = _try(path)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = _try(path)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot use the cache folder: {e.strerror}', where=path,
+            hint='Make it writable, with room, or set MAGNUM_CAPI_CACHE to '
+                 'another one') from e
     if fd is None:
         with progress.step(
                 f'waiting for another process that {holder(path)}'):

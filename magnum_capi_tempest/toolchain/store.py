@@ -89,8 +89,8 @@ class Store:
         still run.
         """
         home = self.root / name
-        home.mkdir(parents=True, exist_ok=True)
         with lock.hold(self.root / 'locks' / f'{name}.lock', doing, progress):
+            home.mkdir(exist_ok=True)
             for left in home.glob('tmp-*'):
                 leftovers.end(left)
                 leftovers.remove(left)

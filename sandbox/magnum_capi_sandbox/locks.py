@@ -13,19 +13,9 @@ from magnum_capi_tempest.toolchain import lock
 
 
 def file(purpose: str, directory: pathlib.Path) -> pathlib.Path:
-    """Path of a lock for a sandbox's folder.
-
-    :raises EnvironmentProblem: the cache folder cannot be used.
-    """
-    folder = paths.cache() / 'locks'
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as e:
-        raise errors.EnvironmentProblem(
-            f'Cannot use the cache folder: {e.strerror}', where=folder,
-            hint='Make it writable, or set MAGNUM_CAPI_CACHE to another '
-                 'one') from e
-    return folder / f'{purpose}-{environment.digest(str(directory))}.lock'
+    """Path of a lock for a sandbox's folder."""
+    return (paths.cache() / 'locks'
+            / f'{purpose}-{environment.digest(str(directory))}.lock')
 
 
 @contextlib.contextmanager

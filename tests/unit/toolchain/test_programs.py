@@ -307,7 +307,7 @@ class TestResolver(base.TestCase):
     def test_cache_that_cannot_be_written(self):
         (self.folder / 'cache').write_text('a file')
 
-        self.assertIn('Cannot store tiny', self.refused())
+        self.assertIn('Cannot use the cache folder', self.refused())
 
     def test_only_the_first_build_with_these_dependencies_is_cold(self):
         self.program = base.program(build=BUILD)

@@ -3,11 +3,14 @@
 """Locks, leftovers of killed processes, and disk space."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import threading
 import time
+
+import testtools
 
 from magnum_capi import errors
 from magnum_capi_tempest.toolchain import disk
@@ -79,6 +82,14 @@ class TestLock(base.TestCase):
         with lock.hold(self.path, 'x', self.progress, timeout=0):
             self.assertEqual(f'x (pid {os.getpid()})',
                              lock.holder(self.path))
+
+    def test_a_folder_in_which_no_file_can_be_made(self):
+        """A read-only cache."""
+        for parent in ('/proc/locks', '/proc/self'):
+            with (testtools.ExpectedException(
+                    errors.EnvironmentProblem, '.*MAGNUM_CAPI_CACHE'),
+                  lock.hold(pathlib.Path(parent) / 'x', 'x', self.progress)):
+                pass
 
     def test_removed_file_is_no_lock(self):
         with lock.hold(self.path, 'x', self.progress):
