@@ -32,6 +32,7 @@ from magnum_capi_sandbox import layout as layouts
 from magnum_capi_sandbox import locks
 from magnum_capi_sandbox import logs
 from magnum_capi_sandbox import machines
+from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import options
 from magnum_capi_sandbox import prerequisites
 from magnum_capi_sandbox import profiles
@@ -338,10 +339,12 @@ class Box:
         self.supervisor.shutdown()
         if hosted.record(self.directory / 'management'):
             hosted.sweep(self.directory / 'management', progress)
-        with contextlib.suppress(errors.UsageError):
+        try:
             found = specs.load(self.directory)
-            if found:
-                machines.down(self.directory, found.machines, progress)
+            made_of = found.machines if found else nodes.Nodes()
+        except errors.UsageError:
+            made_of = None
+        machines.down(self.directory, made_of, progress)
         if self.directory.exists():
             # The record goes last: it marks the folder as a sandbox's.
             record = self.directory / specs.NAME

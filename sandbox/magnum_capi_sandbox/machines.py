@@ -2,6 +2,7 @@
 
 """The containers of a sandbox's real nodes in the user's Docker."""
 
+import contextlib
 import pathlib
 
 from magnum_capi import errors
@@ -57,12 +58,17 @@ def up(directory: pathlib.Path, spec: specs.Spec,
             supervisor.stop('nova')
 
 
-def down(directory: pathlib.Path, machines: nodes.Nodes,
+def down(directory: pathlib.Path, machines: nodes.Nodes | None,
          progress: progress.Progress) -> None:
     """Remove the containers of a sandbox.
 
-    :param machines: its :class:`~.nodes.Nodes`.
+    :param machines: its :class:`~.nodes.Nodes`; None: nothing tells, so the
+        user's Docker is searched, if there is one.
     """
+    if machines is None:
+        with contextlib.suppress(errors.EnvironmentProblem):
+            dockers.find().remove(owner(directory))
+        return
     if not machines.real:
         return
     docker = dockers.Docker(machines.docker)

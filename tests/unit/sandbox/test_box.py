@@ -23,6 +23,7 @@ from magnum_capi_tempest import resources
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest import supervision
 from magnum_capi_tempest import toolchain
+from tests.unit import docker_program
 from tests.unit import own_folders
 from tests.unit.sandbox import samples
 from tests.unit import strangers
@@ -113,12 +114,19 @@ class FolderTest(_Base):
     def test_down_with_a_record_that_cannot_be_read(self):
         self.box.directory.mkdir()
         (self.box.directory / 'sandbox.json').write_text('{"profile"')
+        docker = self.useFixture(docker_program.Docker(**{
+            'ps': 'c1', 'rm': '', 'network ls': ''}))
         e = self.assertRaises(
             errors.UsageError, self.box.down, progress.Silent())
         self.assertIn('another version', str(e))
         self.assertTrue(self.box.directory.exists())
+        self.assertEqual([], docker.asked)
         self.box.down(progress.Silent(), force=True)
         self.assertFalse(self.box.directory.exists())
+        # The record would tell whether its nodes were containers.
+        self.assertIn(f'label=io.magnum-capi.owner={self.box.directory}'
+                      '/management', '\n'.join(docker.asked))
+        self.assertIn('rm --force --volumes c1', docker.asked)
 
     def test_force_does_not_remove_what_is_no_sandbox(self):
         self.box.directory.mkdir()
