@@ -181,14 +181,13 @@ class List(base.Lister):
         for directory in sandbox.running():
             try:
                 spec = specs.load(directory)
-            except errors.UsageError:
-                rows.append((str(directory), 'unreadable', '', '', ''))
-                continue
-            if spec:
-                rows.append((
+                rows += [(
                     str(directory), 'up' if spec.ready else 'incomplete',
                     spec.layout(directory).auth_url, spec.profile,
-                    str(spec.release)))
+                    str(spec.release))] if spec else []
+            except errors.UsageError:
+                # Damaged, or with a release that this version does not know.
+                rows.append((str(directory), 'unreadable', '', '', ''))
         return ('Folder', 'State', 'Keystone', 'Profile', 'Magnum'), rows
 
 

@@ -159,15 +159,19 @@ class CommandsTest(testtools.TestCase):
         self.pretend()
         damaged = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (damaged / 'sandbox.json').write_text('{')
+        # Of a version that had other releases.
+        other = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        samples.save(other, magnum='2024.1')
         self.useFixture(fixtures.MockPatchObject(
-            sandbox, 'running', lambda: [self.folder, damaged]))
+            sandbox, 'running', lambda: [self.folder, damaged, other]))
         code, out, _ = terminal.command(cli.List, '-f', 'json')
         self.assertEqual(0, code)
         self.assertEqual([
             {'Folder': str(self.folder), 'State': 'up', 'Profile': 'embedded',
              'Keystone': 'http://127.77.0.1:25000/v3', 'Magnum': '2026.2'},
-            {'Folder': str(damaged), 'State': 'unreadable', 'Keystone': '',
-             'Profile': '', 'Magnum': ''}], json.loads(out))
+            *({'Folder': str(folder), 'State': 'unreadable', 'Keystone': '',
+               'Profile': '', 'Magnum': ''} for folder in (damaged, other))],
+            json.loads(out))
 
     def test_down_without_a_sandbox(self):
         self.assertEqual((0, ''), self.call(cli.Down))
