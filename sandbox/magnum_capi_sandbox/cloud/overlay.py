@@ -16,6 +16,7 @@ the cloud, except those that a description names (:mod:`..prerequisites`).
 import importlib.metadata
 import pathlib
 import shlex
+import shutil
 import tomllib
 
 import magnum_capi
@@ -126,6 +127,9 @@ def add_library(where: pathlib.Path) -> None:
     package = pathlib.Path(magnum_capi.__file__).parent
     _link(where / package.name, package)
     found = importlib.metadata.distribution(_DISTRIBUTION)
+    # Of the version before an upgrade.
+    for old in where.glob(f'{package.name}-*.dist-info'):
+        shutil.rmtree(old)
     for name, text in (
             ('METADATA', metadata()),
             ('entry_points.txt', found.read_text('entry_points.txt'))):

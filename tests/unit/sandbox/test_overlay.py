@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import pathlib
+from unittest import mock
 
 import fixtures
 import testtools
@@ -97,6 +98,14 @@ class OverlayTest(testtools.TestCase):
         self.assertEqual(
             other / 'bin' / 'python',
             (self.layout.magnum_env / 'bin' / 'python').readlink())
+
+    def test_made_again_after_an_upgrade_it_has_the_library_once(self):
+        with mock.patch.object(importlib.metadata, 'version',
+                               return_value='0.0.1'):
+            self.make()
+        self.make()
+        self.assertEqual([overlay.folder()], [
+            path.name for path in self.library.glob('magnum_capi-*')])
 
     def test_what_is_no_environment(self):
         e = self.assertRaises(errors.EnvironmentProblem, overlay.library,
