@@ -248,9 +248,19 @@ def _last_use(stamp: pathlib.Path) -> float:
 
 
 def _in_use(folder: pathlib.Path) -> bool:
-    """Whether a sandbox runs from an environment; see services.environment."""
-    return any((proc.variable(process, 'PATH') or '').startswith(
-        f'{folder}/bin:') for process in psutil.process_iter())
+    """Whether a sandbox runs from an environment.
+
+    Directly or with an environment of its own, see services.environment and
+    overlay.empty.
+    """
+    for process in psutil.process_iter():
+        first, _, _ = (proc.variable(process, 'PATH') or '').partition(':')
+        python = pathlib.Path(first, 'python')
+        with contextlib.suppress(OSError):
+            if folder in python.parents or (
+                    folder in python.readlink().parents):
+                return True
+    return False
 
 
 def _make(

@@ -103,22 +103,28 @@ class EnsureTest(testtools.TestCase):
 
     def test_those_that_nothing_has_used_for_a_month_go(self):
         old = {}
-        for name in 'unused', 'running', 'recent', 'draft':
+        for name in 'unused', 'running', 'linked', 'recent', 'draft':
             old[name] = environment.location(name)
             old[name].mkdir(parents=True)
             if name != 'draft':
                 (old[name] / environment._STAMP).touch()
         then = time.time() - 31 * 86400
-        for name in 'unused', 'running':
+        for name in 'unused', 'running', 'linked':
             os.utime(old[name] / environment._STAMP, (then, then))
-        program = subprocess.Popen(['sleep', '600'], env={
-            'PATH': f'{old["running"]}/bin:{os.defpath}'})
-        self.addCleanup(program.wait)
-        self.addCleanup(program.kill)
+        # What a sandbox has of its own, see overlay.empty.
+        box = environment.location('').parent / 'box' / 'cloud-env'
+        (box / 'bin').mkdir(parents=True)
+        (box / 'bin' / 'python').symlink_to(
+            old['linked'] / 'bin' / 'python')
+        for folder in box, old['running']:
+            program = subprocess.Popen(['sleep', '600'], env={
+                'PATH': f'{folder}/bin:{os.defpath}'})
+            self.addCleanup(program.wait)
+            self.addCleanup(program.kill)
 
         self.ensure()
 
-        self.assertEqual(['draft', 'recent', 'running'], sorted(
+        self.assertEqual(['draft', 'linked', 'recent', 'running'], sorted(
             name for name, folder in old.items() if folder.exists()))
 
     def test_failure_leaves_no_stamp(self):
