@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import configparser
 import re
 
 from jinja2 import nativetypes
@@ -94,6 +95,23 @@ class RolesTest(testtools.TestCase):
              'run_conformance_cluster': 'c1'})
         self.assertLessEqual({'--kubeconfig', '/k', '--cluster', 'c1'},
                              {*words})
+
+    def test_what_runs_with_other_options_is_not_taken_for_wanted(self):
+        """Only "up" refuses it, so that is always called."""
+        for role in 'ensure-capi-sandbox', 'ensure-capi-management':
+            up, = (task for task in _tasks(role)
+                   if 'up' in _argv({'ansible.builtin.command': {'argv': []},
+                                     **task}))
+            self.assertNotIn('when', up)
+
+    def test_extras_are_those_that_there_are(self):
+        """pip only warns of others, which a job does not notice."""
+        parser = configparser.ConfigParser()
+        parser.read(jobs.TOP / 'setup.cfg')
+        option = jobs.arguments('ensure-magnum-capi')[
+            'ensure_magnum_capi_extras']
+        self.assertEqual(sorted(parser['extras']),
+                         sorted(option.get('choices', ())))
 
     def test_every_command_ends_in_time(self):
         def wrong(role):
