@@ -85,8 +85,8 @@ def project(number):
 
 def model():
     """Objects of one cluster by path, as a scripted server has them."""
-    with kube_server.ApiServer() as api:
-        world = small_world.World(api, settings())
+    with kube_server.ApiServer() as api, small_world.Cloud() as cloud:
+        world = small_world.World(api, settings(), cloud)
         row = world.store.row()
         row.ca_cert_ref = 'ca'
         operations.Operations(world.runtime, world.store, row).create(60)
@@ -195,7 +195,7 @@ class Conductor:
         app_credentials.check = lambda *_: credentials.VALID
 
     def store(self, number, cluster):
-        found = small_world.Store(small_world.Cloud())
+        found = small_world.Store()
         row = found.clusters.pop(small_world.CLUSTER)
         row |= {'uuid': cluster, 'project_id': project(number),
                 'stack_id': names.cluster(cluster), 'ca_cert_ref': 'ca',

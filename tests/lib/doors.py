@@ -71,11 +71,11 @@ Serve: typing.TypeAlias = typing.Callable[[Request], Answer]
 #: The door that a request passes.
 Which: typing.TypeAlias = typing.Callable[[Request], str]
 
-_STATUS = {'error': 500, 'busy': 503, 'many': 429}
+_STATUS = {'error': 500, 'busy': 503, 'many': 429, 'denied': 403}
 
-#: "denied" is only for helm: what it asked for is refused for good.
+#: "repeated": who is in between lost the answer and sends the request again.
 KINDS = ('refused', 'slow', 'lost', 'error', 'busy', 'many', 'denied',
-         'crash', 'crash-after', 'meanwhile')
+         'repeated', 'crash', 'crash-after', 'meanwhile')
 
 
 class Doors:
@@ -145,6 +145,9 @@ class Doors:
             return fail(fault.then) if fault.then else do()
         if fault.kind == 'crash':
             self._die()
+        if fault.kind == 'repeated':
+            do()
+            return do()
         if fault.kind in ('lost', 'crash-after'):
             do()
             if fault.kind == 'crash-after':

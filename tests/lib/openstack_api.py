@@ -28,7 +28,7 @@ ADMIN = 'magnum-admin'
 
 _SERVICES = {
     'identity': 'v3', 'image': 'v2', 'compute': 'v2.1', 'network': 'v2.0',
-    'block-storage': 'v3', 'load-balancer': 'v2'}
+    'block-storage': 'v3', 'load-balancer': 'v2', 'shared-file-system': 'v2'}
 
 _MICROVERSIONS = {'compute': ('2.1', '2.96'), 'block-storage': (
     '3.0', '3.71')}
@@ -72,6 +72,7 @@ class OpenStack:
     :ivar users: roles by project, by user. Somebody who is not here is gone.
     :ivar disabled: users.
     :ivar credentials: Credential by id.
+    :ivar made: all Credentials that were asked for, in order.
     :ivar images: properties by id.
     :ivar server_groups: name, policy, project by id.
     :ivar keypairs: public keys by (user, name).
@@ -87,6 +88,7 @@ class OpenStack:
         self.users: dict[str, dict[str, tuple[str, ...]]] = {}
         self.disabled: set[str] = set()
         self.credentials: dict[str, Credential] = {}
+        self.made: list[Credential] = []
         self.images: dict[str, dict[str, str]] = {}
         self.flavors = {'m1.small': (4096, 2, 20), 'm1.large': (8192, 4, 40)}
         self.server_groups: dict[str, tuple[str, str, str]] = {}
@@ -100,6 +102,7 @@ class OpenStack:
         self.answers: dict[tuple[str, str], tuple[int, typing.Any]] = {}
         self.seen: list[tuple[str, str, dict, typing.Any]] = []
         self.quota = 10
+        self.members = 10
         self._made = 0
 
     def session(self, user: str, project: str) -> keystone_session.Session:
@@ -211,6 +214,7 @@ class OpenStack:
             asked.who.project, roles, body.get('unrestricted', False),
             self._number('secret'))
         self.credentials[made.id] = made
+        self.made.append(made)
         return _answer(201, {'application_credential': {
             **_shown(made), 'secret': made.secret}})
 
@@ -233,7 +237,8 @@ class OpenStack:
     def _list_images(self, asked):
         name = asked.query.get('name')
         return _answer(200, {'images': [
-            self._image(one) for one in self.images if name in (None, one)]})
+            found for found in map(self._image, self.images)
+            if name in (None, found['name'])]})
 
     def _image(self, reference):
         return {'id': reference, 'name': reference, 'status': 'active',
@@ -285,7 +290,7 @@ class OpenStack:
     def _get_quota(self, asked, project):
         return _answer(200, {'quota_set': {
             'id': project, 'server_groups': self.quota,
-            'server_group_members': 10}})
+            'server_group_members': self.members}})
 
     def _delete_server_group(self, asked, made):
         found = self.server_groups.get(made)

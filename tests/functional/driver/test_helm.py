@@ -80,7 +80,8 @@ class SchemaTest(testtools.TestCase):
         (self.folder / 'Chart.yaml').write_text(
             'apiVersion: v2\nname: openstack-cluster\n'
             f'version: {version}\n')
-        store = small_world.Store(small_world.Cloud())
+        store = small_world.Store(
+            self.useFixture(small_world.Cloud()).cloud)
         for rows_of in (store.templates[small_world.TEMPLATE],
                         store.clusters[small_world.CLUSTER]):
             rows_of['labels'] = {'api_master_lb_allowed_cidrs': '10.0.0.0/8'}

@@ -112,8 +112,8 @@ class Life:
     :param patience: seconds to wait for the deletion.
     """
 
-    def __init__(self, admin, limited, kubeconfig, chart, prefix='magnum',
-                 told=lambda: False, patience=120):
+    def __init__(self, admin, limited, kubeconfig, chart, cloud,
+                 prefix='magnum', told=lambda: False, patience=120):
         self.admin = client.Kube(admin)
         self.told = told
         self.patience = patience
@@ -126,7 +126,7 @@ class Life:
         self.namespace = names.namespace(small_world.PROJECT, prefix)
         self.kube = client.Kube(limited)
         self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
-        self.store = small_world.Store(small_world.Cloud())
+        self.store = small_world.Store(cloud.cloud)
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             cached=self.cached)
@@ -293,7 +293,8 @@ class RightsTest(testtools.TestCase):
         limited = rest.Rest(access.load(path))
         found = Life(self.admin, limited, path,
                      os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
-                     or real_helm.chart().name, **kwargs)
+                     or real_helm.chart().name,
+                     self.useFixture(small_world.Cloud()), **kwargs)
         self.addCleanup(found.cached.stop)
         return found
 

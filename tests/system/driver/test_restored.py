@@ -50,7 +50,8 @@ class Base(testtools.TestCase):
         test_rbac.define(self.admin)
         self.life = test_rbac.Life(
             self.admin, rest.Rest(access.load(self.api.kubeconfig)),
-            self.api.kubeconfig, self.chart())
+            self.api.kubeconfig, self.chart(),
+            self.useFixture(small_world.Cloud()))
         self.addCleanup(self.life.cached.stop)
 
     def chart(self):

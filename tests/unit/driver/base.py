@@ -5,14 +5,12 @@
 import dataclasses
 
 import fixtures
-from openstack import exceptions as sdk_exceptions
 from oslo_config import cfg
 from oslo_config import fixture as config_fixture
 import testtools
 
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
@@ -20,6 +18,7 @@ from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import cache
+from tests.lib import doors
 from tests.lib import kube_server
 from tests.unit.driver import small_world
 
@@ -39,10 +38,10 @@ class TestCase(testtools.TestCase):
             group='k8s_capi', chart_name='/charts/sandbox-cluster',
             lock_timeout=0, failure_patience=0, retry_time=0,
             credential_settle=0, credential_bound=60)
-        self.w = small_world.World(self.api, config.Options.read(conf))
+        self.w = small_world.World(
+            self.api, config.Options.read(conf),
+            self.useFixture(small_world.Cloud()))
         memory.forget(small_world.CLUSTER)
-        self.useFixture(fixtures.MockPatchObject(
-            app_credentials, 'check', self.w.cloud.check))
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
             vault, 'key_pair', small_world.key_pair))
@@ -59,6 +58,14 @@ class TestCase(testtools.TestCase):
         self.w.runtime = dataclasses.replace(
             self.w.runtime, options=dataclasses.replace(
                 self.w.runtime.options, **options))
+
+    def fail_at(self, kind, text, times=1000, **kwargs):
+        """Requests to the cloud meet a fault, until its doors are cleared.
+
+        :param kind, text: see doors.Fault.
+        """
+        self.w.doors.faults.append(doors.Fault(
+            doors.CLOUD, kind, times=times, text=text, **kwargs))
 
     def remember(self):
         """Have reads of informers, whose watches last three seconds."""
@@ -87,7 +94,8 @@ class TestCase(testtools.TestCase):
 
     def check_status(self, times=1):
         """The periodic status, as Magnum itself."""
-        user, self.w.store.user = self.w.store.user, app_credentials.User()
+        user = self.w.store.user
+        self.w.ask_as()
         try:
             for _time in range(times):
                 if small_world.CLUSTER in self.w.store.clusters:
@@ -130,8 +138,7 @@ class TestCase(testtools.TestCase):
         """Rotate; Keystone does not delete the old credential."""
         self.operations().rotate('u1')
         self.w.later(seconds=61)
-        self.w.cloud.fault = sdk_exceptions.ForbiddenException(
-            'no', http_status=403)
+        self.fail_at('denied', 'DELETE /identity')
         self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 

@@ -17,14 +17,16 @@ class Cloud(fixtures.Fixture):
     """A cloud with one user, for the time of a test.
 
     :ivar cloud: openstack_api.OpenStack.
+    :ivar doors: through which it is reached.
     """
 
     def _setUp(self):
-        gates = doors.Doors(virtual_time.Clock(objects.NOW.timestamp()))
+        self.doors = doors.Doors(
+            virtual_time.Clock(objects.NOW.timestamp()))
         self.cloud = openstack_api.OpenStack()
         self.cloud.users[USER] = {PROJECT: ('member',)}
-        gates.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)
-        opened = gates.open()
+        self.doors.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)
+        opened = self.doors.open()
         opened.__enter__()
         self.addCleanup(opened.__exit__, None, None, None)
 

@@ -17,12 +17,10 @@ import gzip
 import json
 import types
 
-from openstack import exceptions as sdk_exceptions
+from keystoneauth1 import session
 import yaml
 
 from magnum_capi.driver.cloud import openstack
-from magnum_capi.driver.cloud import services
-from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
@@ -34,6 +32,8 @@ from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from tests.lib import doors
 from tests.lib import magnum_api
+from tests.lib import openstack_api
+from tests.unit.driver import in_cloud
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -56,8 +56,10 @@ _WORKER = '-worker-node-'
 class Store:
     """store.Store over dicts."""
 
-    def __init__(self, cloud, user='u1', roles=('member', 'admin')):
-        self.cloud = self._own = cloud
+    def __init__(self, cloud=None, user='u1', roles=('member', 'admin')):
+        self._cloud = cloud
+        #: openstack.Cloud by user; of the user of the request.
+        self._clouds = {}
         self.user = app_credentials.User(user, roles if user else ())
         #: Clusters whose certificates were deleted.
         self.dropped = []
@@ -138,7 +140,8 @@ class Store:
                 for kind in ('ca', 'etcd', 'proxy')}
 
     def access(self):
-        return app_credentials.Access('https://keystone', self.cacert(), 'one')
+        return app_credentials.Access(
+            self.cloud.services.identity_url('public'), self.cacert())
 
     def cacert(self):
         return self.trusted
@@ -146,14 +149,24 @@ class Store:
     def drop_certificates(self, cluster):
         self.dropped.append(cluster.uuid)
 
+    @property
+    def cloud(self):
+        user = self.user.id or openstack_api.ADMIN
+        if user not in self._clouds:
+            self._clouds[user] = self._of(
+                lambda: self._cloud.session(user, PROJECT))
+        return self._clouds[user]
+
     def admin_cloud(self):
-        return self.cloud
+        return self._of(lambda: self._cloud.session(
+            openstack_api.ADMIN, 'magnum'))
 
     def cloud_as(self, auth):
-        # The cluster's project has but one cloud, whoever asks otherwise.
-        known = auth.auth_methods[0].application_credential_id
-        assert known in self._own.credentials, known
-        return self._own
+        return self._of(lambda: session.Session(auth=auth))
+
+    @staticmethod
+    def _of(session_factory):
+        return openstack.Cloud(session_factory, timeout=60)
 
     def cacert_file(self):
         return None
@@ -186,183 +199,21 @@ def _template(uuid, image):
         'registry_enabled': False, 'apiserver_port': None}
 
 
-class Cloud:
-    """openstack.Cloud, and Keystone's application credentials."""
+class Cloud(in_cloud.Cloud):
+    """A cloud that has no volumes, networks or load balancers of its own."""
 
-    def __init__(self):
-        self.images = {
-            'ubuntu-34': ('v1.34.2', 'ubuntu'),
-            'ubuntu-35': ('v1.35.0', 'ubuntu'),
-            'ubuntu-37': ('v1.37.0', 'ubuntu')}
-        #: Ids by name.
-        self.networks = {}
-        #: Names, and users, by id.
-        self.credentials = {}
-        self.owners = {}
-        self.roles = []
-        self.roles_of = {}
-        #: Answers of Keystone to come that are lost on their way; whoever is
-        #: in between sends the request again.
-        self.lost = 0
-        #: Raised instead of an answer of the next look-up.
-        self.fault = None
-        self.services = self
-        #: The CA that signed its certificates.
-        self.authority = 'pem'
-        #: Types in the catalog.
-        self.catalog = {'identity'}
-        #: Names and policies of Nova's server groups by their ids; a third
-        #: item is the id of another project.
-        self.server_groups = {}
-        #: Status of the volumes that claims of the cluster made, by id.
-        self.claimed = {}
-        #: Status of Octavia's load balancers for Services of the cluster, by
-        #: id.
-        self.balancers = {}
-        #: How many Nova makes.
-        self.quota = 10
-        #: How many servers may be in one.
-        self.members = 10
-
-    def image(self, reference):
-        if self.fault:
-            raise self.fault
-        if reference not in self.images:
-            raise services.NotThere(f'There is no image {reference}')
-        version, distro = self.images[reference]
-        return openstack.Image(reference, reference, 'active', version,
-                               distro)
-
-    def usable_flavor(self, reference, *, ram, vcpus):
-        if reference == 'tiny':
-            raise services.NotUsable('The flavor tiny is too small')
-        return openstack.Flavor(reference, reference, 4096, 2, 20)
-
-    def network(self, reference, external=None):
-        if not reference:
-            return None
-        found = self.networks[reference]
-        if len(found) > 1:
-            raise services.NotUsable(
-                f'Several networks are called {reference}')
-        return found[0]
-
-    nodes_network = network
-
-    def subnet(self, reference, network_id=None):
-        return None
-
-    def volume_types(self):
-        return ()
-
-    def has(self, service):
-        return service in self.catalog
-
-    def identity_url(self, interface):
-        return 'https://keystone'
-
-    def proxy(self, service):
-        return self
-
-    def get(self, path, params=None, microversion='2.1'):
-        """Nova's quotas, and its list of server groups in pages of two."""
-        if path == f'/os-quota-sets/{PROJECT}':
-            return types.SimpleNamespace(status_code=200, json=lambda: {
-                'quota_set': {'server_group_members': self.members}})
-        found = [{'id': made, 'name': name, 'policies': [policy],
-                  'project_id': elsewhere[0] if elsewhere else PROJECT}
-                 for made, (name, policy, *elsewhere)
-                 in self.server_groups.items()
-                 if not elsewhere or params.get('all_projects')]
-        if tuple(map(int, microversion.split('.'))) < (2, 13):
-            for group in found:
-                del group['project_id']
-        page = found[params['offset']:][:2]
-        return types.SimpleNamespace(
-            status_code=200, json=lambda: {'server_groups': page})
-
-    def volumes(self, all_projects, project_id):
-        return [types.SimpleNamespace(
-            id=made, status=status, metadata={
-                'cinder.csi.openstack.org/cluster': RELEASE})
-                for made, status in self.claimed.items()]
-
-    def delete_volume(self, made):
-        del self.claimed[made]
-
-    def load_balancers(self, project_id):
-        return [types.SimpleNamespace(
-            id=made, provisioning_status=status, tags=[], vip_port_id=made,
-            name=f'kube_service_{RELEASE}_default_{made}',
-            description=f'Kubernetes external service default/{made} from '
-                        f'cluster {RELEASE}')
-                for made, status in self.balancers.items()]
-
-    def delete_load_balancer(self, made, cascade):
-        self.balancers[made] = 'PENDING_DELETE'
-
-    def ips(self, project_id):
-        return ()
-
-    def create_server_group(self, name, policy):
-        if self.fault:
-            raise self.fault
-        if len(self.server_groups) >= self.quota:
-            raise sdk_exceptions.HttpException(
-                'Quota exceeded, too many server groups.', http_status=403)
-        made = f'group-{len(self.server_groups)}-{policy}'
-        self.server_groups[made] = (name, policy)
-        return types.SimpleNamespace(id=made)
-
-    def delete_server_group(self, made):
-        if self.fault:
-            raise self.fault
-        self.server_groups.pop(made, None)
-
-    def create_application_credential(self, user_id, name, **kwargs):
-        if (name, user_id) in {(self.credentials[made], self.owners[made])
-                               for made in self.credentials}:
-            raise sdk_exceptions.ConflictException(
-                'Duplicate entry found', http_status=409)
-        made = f'id-{len(self.roles)}'
-        self.credentials[made] = name
-        self.owners[made] = user_id
-        self.roles.append([role['name'] for role in kwargs['roles']])
-        self.roles_of[made] = self.roles[-1]
-        if self.lost:
-            self.lost -= 1
-            return self.create_application_credential(
-                user_id, name, **kwargs)
-        return types.SimpleNamespace(
-            id=made, name=name, project_id=PROJECT, secret=f'secret-{made}')
-
-    def check(self, data, cacert, timeout):
-        """app_credentials.check: whether Keystone knows the credential."""
-        if vault.cacert(data) not in (None, self.authority):
-            return credentials.UNTRUSTED
-        known = vault.applied_id(data) in self.credentials
-        return credentials.VALID if known else credentials.INVALID
-
-    def get_application_credential(self, user_id, made):
-        for found in self.application_credentials(user_id):
-            if found.id == made:
-                return found
-        raise sdk_exceptions.NotFoundException()
-
-    def application_credentials(self, user_id):
-        return [types.SimpleNamespace(
-            id=made, name=name, project_id=PROJECT, roles=[
-                {'name': role} for role in self.roles_of.get(made, ())])
-                for made, name in self.credentials.items()
-                if self.owners[made] == user_id]
-
-    def delete_application_credential(self, user_id, made, **kwargs):
-        if self.fault:
-            raise self.fault
-        # Below another user Keystone finds none.
-        if self.owners.get(made) != user_id:
-            raise sdk_exceptions.NotFoundException()
-        del self.credentials[made], self.owners[made]
+    def _setUp(self):
+        super()._setUp()
+        cloud = self.cloud
+        cloud.users = {'u1': {PROJECT: ('member', 'admin')}}
+        cloud.images = {
+            'ubuntu-34': {'kube_version': 'v1.34.2'},
+            'ubuntu-35': {'kube_version': 'v1.35.0'},
+            'ubuntu-37': {'kube_version': 'v1.37.0'}}
+        cloud.flavors = {
+            **dict.fromkeys(('m1', 'm2', 'm3'), (4096, 2, 20)),
+            'tiny': (512, 1, 20)}
+        cloud.types = {'identity', 'image', 'compute'}
 
 
 class Helm:
@@ -661,14 +512,17 @@ key_pair = _key_pairs().__next__
 
 
 class World:
-    """All of it; ``later`` moves the clock."""
+    """All of it; ``later`` moves the clock.
 
-    def __init__(self, api, options, user='u1'):
+    :param cloud: Cloud.
+    """
+
+    def __init__(self, api, options, cloud):
         self.api = api
         api.namespaces = {NAMESPACE}
         api.controller = _see
-        self.cloud = Cloud()
-        self.store = Store(self.cloud, user)
+        self.cloud, self.doors = cloud.cloud, cloud.doors
+        self.store = Store(self.cloud)
         self.helm = Helm(api)
         self.moment = NOW
         self.runtime = reconcile.Runtime(options, api.kube(), self.helm,
@@ -681,6 +535,18 @@ class World:
 
     def later(self, **kwargs):
         self.moment += datetime.timedelta(**kwargs)
+
+    def ask_as(self, user=None, *roles):
+        """Whose token comes with the next requests; None: of nobody here."""
+        if user:
+            has = self.cloud.users.setdefault(user, {})
+            has[PROJECT] = tuple({*has.get(PROJECT, ()), *roles})
+        self.store.user = app_credentials.User(user, roles if user else ())
+
+    def credentials(self):
+        """Application credentials in Keystone, as numbers in their order."""
+        return [number for number, made in enumerate(self.cloud.made)
+                if made.id in self.cloud.credentials]
 
     @property
     def cluster(self):

@@ -29,7 +29,7 @@ class Base(testtools.TestCase):
         self.setUpWorld()
 
     def setUpWorld(self):
-        self.cloud = small_world.Cloud()
+        self.cloud = self.useFixture(small_world.Cloud()).cloud
         self.store = small_world.Store(self.cloud)
 
     def labels(self, **labels):
@@ -46,7 +46,7 @@ class Base(testtools.TestCase):
         return gather.Planner(
             rows.Rows(cluster, self.store.groups(cluster),
                       self.store.template(small_world.TEMPLATE)),
-            self.cloud, config.Options.read(conf), **kwargs).plan()
+            self.store.cloud, config.Options.read(conf), **kwargs).plan()
 
 
 class PlanTest(Base):
@@ -105,8 +105,7 @@ class PlanTest(Base):
         self.labels(manila_csi_enabled='true', manila_csi_share_type='a')
         e = self.assertRaises(spec.InvalidSpec, self.plan)
         self.assertIn('no Manila', str(e))
-        self.cloud.has = lambda service: service in (
-            'identity', 'shared-file-system')
+        self.cloud.types.add('shared-file-system')
         self.assertTrue(self.plan().values['addons']['openstack'][
             'csiManila']['enabled'])
 
@@ -154,19 +153,14 @@ class PlanTest(Base):
 
     def test_cloud_is_asked_once_for_each_thing(self):
         self.store.add_group()
-        asked, flavor = [], self.cloud.usable_flavor
-
-        def noted(reference, **kwargs):
-            asked.append(reference)
-            return flavor(reference, **kwargs)
-        self.cloud.usable_flavor = noted
         self.plan()
-        self.assertEqual(['m1'], asked)
+        self.assertEqual(1, [path for _, path, *_ in self.cloud.seen].count(
+            '/flavors/m1'))
 
     def test_what_rows_and_options_say_is_in_the_values(self):
         tables = {'cluster': self.store.clusters[small_world.CLUSTER],
                   'workers': self.store.node_groups[small_world.WORKERS]}
-        self.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.cloud.images['special'] = {'kube_version': 'v1.34.1'}
         for where, field, value, path, expected in (
                 (None, None, None, 'controlPlane.machineCount', 1),
                 # B.4.18

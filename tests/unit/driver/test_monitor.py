@@ -78,8 +78,7 @@ class MonitorTest(Base):
 
     def test_cloud_that_is_not_trusted_shows_with_the_cure(self):
         self.created()
-        self.w.cloud.authority = 'new pem'
-        self.patch(app_credentials, 'check', self.w.cloud.check)
+        self.answer = credentials.UNTRUSTED
         data = self.poll()
         self.assertEqual(health.UNHEALTHY, data['health_status'])
         self.assertIn('[drivers]openstack_ca_file',
@@ -96,8 +95,10 @@ class MonitorTest(Base):
 
     def test_cluster_that_distrusts_the_cloud_gets_magnums_authorities(self):
         self.created()
-        self.w.cloud.authority = self.w.store.trusted = 'new pem'
-        self.patch(app_credentials, 'check', self.w.cloud.check)
+        self.w.store.trusted = 'new pem'
+        self.patch(app_credentials, 'check', lambda data, *_: (
+            credentials.VALID if vault.cacert(data) == 'new pem'
+            else credentials.UNTRUSTED))
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.store.row())
 
@@ -215,12 +216,12 @@ class MonitorTest(Base):
         self.created()
         self.rotate_without_an_end()
         self.assertEqual('UPDATE_COMPLETE', self.polled(0))
-        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
-        self.w.cloud.fault = None
+        self.assertEqual([0, 1], self.w.credentials())
+        self.w.doors.clear()
         self.polled(memory.UNCHANGED - 1)
-        self.assertEqual({'id-0', 'id-1'}, set(self.w.cloud.credentials))
+        self.assertEqual([0, 1], self.w.credentials())
         self.polled(1)
-        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
+        self.assertEqual([1], self.w.credentials())
 
     def test_resize_that_moves_is_not_lost(self):
         self.lost_resize()

@@ -59,7 +59,7 @@ class RowsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = small_world.Store(small_world.Cloud())
+        self.store = small_world.Store()
 
     def rows(self, status=None):
         cluster = self.store.row()
@@ -260,7 +260,7 @@ class NodeGroupTest(testtools.TestCase):
 
     def test_labels_and_taints_of_a_node_group(self):
         taint = {'key': 'gpu', 'effect': 'NoSchedule'}
-        store = small_world.Store(small_world.Cloud())
+        store = small_world.Store()
         store.add_group(node_labels={'disk': 'fast'}, node_taints=[taint])
 
         found = rows.node_group(store.row(small_world.OTHERS))

@@ -35,8 +35,7 @@ class LifeTest(base.TestCase):
         self.ticks = None
         self.ended = False
         for owner, name in (
-                (small_world.Cloud, 'create_application_credential'),
-                (small_world.Cloud, 'delete_application_credential'),
+                (app_credentials, 'create'), (app_credentials, 'delete'),
                 (vault.Vault, 'write_state'),
                 (vault.Vault, 'write_credentials')):
             self.patch(owner, name, self.ticking(getattr(owner, name)))
@@ -61,8 +60,8 @@ class LifeTest(base.TestCase):
         state = self.vault.state()
         known = {entry.id for entry in state.record}
         names = {entry.name for entry in state.record}
-        for made, name in self.w.cloud.credentials.items():
-            self.assertTrue(made in known or name in names,
+        for made, found in self.w.cloud.credentials.items():
+            self.assertTrue(made in known or found.name in names,
                             f'{made} is leaked: {state.record}')
         applied = self.applied()
         if applied and not self.ended:
@@ -72,8 +71,7 @@ class LifeTest(base.TestCase):
         return vault.applied_id(self.vault.credentials() or {})
 
     def run_once(self, user='alice'):
-        self.w.store.user = app_credentials.User(
-            user, ('member',) if user else ())
+        self.w.ask_as(user, 'member')
         mine = self.reconciler_.ownership
         if self.ended:
             mine.remove(self.vault.state())
@@ -132,10 +130,12 @@ class LifeTest(base.TestCase):
             for _ in range(chance.randrange(1, 12)):
                 if chance.random() < 0.5:
                     self.rotate()
-                self.w.cloud.lost = chance.randrange(2)
+                self.w.doors.clear()
+                self.fail_at('repeated', 'POST /identity/v3/users',
+                             times=chance.randrange(2))
                 self.run_with_a_crash(
                     chance.randrange(8), chance.choice(('alice', 'bob')))
-            self.w.cloud.lost = 0
+            self.w.doors.clear()
             self.finish()
             self.assertEqual(
                 {self.applied()}, set(self.w.cloud.credentials), seed)
@@ -160,7 +160,8 @@ class LifeTest(base.TestCase):
 
         entry, = self.vault.state().record
         self.assertEqual(('alice', APPLIED), (entry.user_id, entry.stage))
-        self.assertEqual({entry.id: 'alice'}, self.w.cloud.owners)
+        self.assertEqual({entry.id: 'alice'}, {
+            made.id: made.user for made in self.w.cloud.credentials.values()})
 
 
 class SettleTest(base.TestCase):

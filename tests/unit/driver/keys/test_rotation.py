@@ -9,7 +9,6 @@ import pathlib
 import fixtures
 from urllib3 import exceptions
 
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
@@ -23,15 +22,25 @@ from tests.unit import loopback
 import testtools
 import yaml
 
+#: Requests to Keystone.
+CREATION = 'POST /identity/v3/users'
+DELETION = 'DELETE /identity/v3/users'
+
 
 class LostAnswerTest(base.TestCase):
 
+    def lose(self, times):
+        """Keystone's next answers get lost on their way."""
+        self.fail_at('repeated', CREATION, times)
+
     def create_again(self, lost):
-        self.w.cloud.lost = lost
+        self.lose(lost)
         self.create()
 
     def applied(self):
-        return vault.applied_id(self.vault().credentials())
+        """Number of the credential that the cluster reads."""
+        return [made.id for made in self.w.cloud.made].index(
+            vault.applied_id(self.vault().credentials()))
 
     def vault(self):
         return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
@@ -45,31 +54,29 @@ class LostAnswerTest(base.TestCase):
 
     def test_the_lost_one_goes_and_another_is_made(self):
         self.create_again(lost=1)
-        self.assertEqual({'id-1'}, set(self.w.cloud.credentials))
-        self.assertEqual('id-1', self.applied())
+        self.assertEqual([1], self.w.credentials())
+        self.assertEqual(1, self.applied())
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('answer was lost', self.logger.output)
-        self.assertNotIn('secret-id', self.logger.output)
+        for made in self.w.cloud.made:
+            self.assertNotIn(made.secret, self.logger.output)
 
     def test_rotation_too(self):
         self.created()
-        self.w.cloud.lost = 1
+        self.lose(1)
         self.operations().rotate('u1')
-        self.assertEqual({'id-0', 'id-2'}, set(self.w.cloud.credentials))
-        self.assertEqual('id-2', self.applied())
+        self.assertEqual([0, 2], self.w.credentials())
+        self.assertEqual(2, self.applied())
 
     def test_the_name_stays_recorded_until_there_is_an_id(self):
         recorded = []
-        delete = self.w.cloud.delete_application_credential
-
-        def watched(user_id, made, **kwargs):
-            recorded.append([(e.name, e.id) for e in self.record()])
-            delete(user_id, made, **kwargs)
-        self.w.cloud.delete_application_credential = watched
+        self.fail_at('meanwhile', DELETION, act=lambda: recorded.append(
+            [(e.name, e.id) for e in self.record()]))
         self.create_again(lost=1)
         (name,) = self.names()
         self.assertEqual([[(name, None)]], recorded)
-        self.assertEqual({'id-1': name}, self.w.cloud.credentials)
+        self.assertEqual([1], self.w.credentials())
+        self.assertEqual(name, self.w.cloud.made[1].name)
 
     def test_only_this_name_of_this_user_goes(self):
         others = {
@@ -77,66 +84,59 @@ class LostAnswerTest(base.TestCase):
             'id-a': (app_credentials.name('another', 'ab'), 'u1'),
             'id-b': (app_credentials.name(small_world.CLUSTER, 'ab'), 'u1'),
             'id-c': ('mine', 'u1')}
-        for made, (name, user) in others.items():
-            self.w.cloud.credentials[made] = name
-            self.w.cloud.owners[made] = user
-        make = self.w.cloud.create_application_credential
-
-        def namesake(user_id, name, **kwargs):
-            self.w.cloud.credentials['id-d'] = name
-            self.w.cloud.owners['id-d'] = 'u2'
-            return make(user_id, name, **kwargs)
-        self.w.cloud.create_application_credential = namesake
+        for made, entry in others.items():
+            self.there(made, *entry)
+        self.fail_at('meanwhile', DELETION, act=lambda: self.there(
+            'id-d', self.w.cloud.made[0].name, 'u2'))
         self.create_again(lost=1)
-        self.assertEqual({*others, 'id-d', 'id-1'},
+        self.assertEqual({*others, 'id-d', self.w.cloud.made[1].id},
                          set(self.w.cloud.credentials))
+
+    def there(self, made, name, user):
+        """A credential that somebody else made."""
+        self.w.cloud.credentials[made] = openstack_api.Credential(
+            made, name, user, small_world.PROJECT, ('member',), False, 's')
 
     def test_it_is_not_tried_for_ever(self):
         e = self.assertRaises(failures.Failed, self.create_again, lost=9)
         self.assertIn('Refused: the application credential', str(e))
-        self.assertEqual(3, len(self.w.cloud.roles))
+        self.assertEqual(3, len(self.w.cloud.made))
         # Its name is recorded, so that it goes with the cluster.
-        self.assertEqual(self.names(),
-                         set(self.w.cloud.credentials.values()))
+        self.assertEqual(self.names(), {
+            made.name for made in self.w.cloud.credentials.values()})
         self.operations().delete()
         self.check_status()
         self.assertEqual({}, self.w.cloud.credentials)
 
-    def deletion_fails(self, error):
-        def fail(*args, **kwargs):
-            raise error
-        delete = self.w.cloud.delete_application_credential
-        self.w.cloud.delete_application_credential = fail
+    def deletion_fails(self, kind, text):
+        self.fail_at(kind, DELETION)
         e = self.assertRaises(failures.Failed, self.create_again, lost=1)
-        self.assertIn(error.what, str(e))
+        self.assertIn(text, str(e))
         self.assertIsNone(self.vault().credentials())
         self.assertEqual([(credentials.PLANNED, None)], [
             (entry.stage, entry.id) for entry in self.record()])
-        self.w.cloud.delete_application_credential = delete
+        self.w.doors.clear()
         self.operations().delete()
         self.check_status()
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_denied_deletion_is_not_swallowed(self):
-        self.deletion_fails(services.Denied('No right to it', status=403))
+        self.deletion_fails('denied', 'No right to the application cred')
 
     def test_deletion_without_an_answer_is_not_swallowed(self):
-        self.deletion_fails(services.CloudUnreachable('No answer about it'))
+        self.deletion_fails('busy', 'No answer about the application cred')
 
     def test_who_lost_the_lock_leaves_what_its_heir_made(self):
-        make = self.w.cloud.create_application_credential
-
-        def heir(user_id, name, **kwargs):
+        def heir():
             # Another conductor went on with the record, up to here.
-            made = make(user_id, name, **kwargs)
             before = self.vault().state()
+            self.there('id-0', before.record[-1].name, 'u1')
             record = credentials.changed(
                 before.record, before.record[-1], stage=credentials.MADE,
-                id=made.id)
+                id='id-0')
             self.vault().write_state(
                 dataclasses.replace(before, record=record))
-            return make(user_id, name, **kwargs)
-        self.w.cloud.create_application_credential = heir
+        self.fail_at('meanwhile', CREATION, act=heir)
         self.assertRaises(failures.Failed, self.create)
         self.assertEqual({'id-0'}, set(self.w.cloud.credentials))
 

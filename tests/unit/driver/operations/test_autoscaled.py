@@ -5,7 +5,6 @@
 
 import dataclasses
 
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver import failures
@@ -290,7 +289,7 @@ class FromZeroTest(base.TestCase):
             'machineCountMin'])
 
     def test_size_of_the_root_volume_counts(self):
-        self.w.cloud.catalog.add('block-storage')
+        self.w.cloud.types.add('block-storage')
         self.w.store.node_groups[small_world.WORKERS]['labels'] = {
             'auto_scaling_enabled': 'true', 'boot_volume_size': '50'}
         self.created()
@@ -303,24 +302,16 @@ class FromZeroTest(base.TestCase):
 
     def test_flavor_that_new_groups_cannot_have_does_not_refuse_a_resize(self):
         self.created()
-        for size, error in ((2, services.NotThere('There is no flavor m1')),
-                            (3, services.NotUsable('m1 is disabled'))):
-            def refuse(*_args, why=error, **_kwargs):
-                raise why
-            self.w.cloud.usable_flavor = refuse
+        # Too small, and gone.
+        for size, flavors in ((2, {'m1': (512, 1, 20)}), (3, {})):
+            self.w.cloud.flavors = flavors
             self.resize(size)
             self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)
             self.assertEqual(size, len(self.w.helm.upgrades))
 
     def test_flavor_that_is_gone_is_that_of_one_group(self):
         self.created()
-        usable = self.w.cloud.usable_flavor
-
-        def gone(reference, **kwargs):
-            if reference == 'm1':
-                raise services.NotThere('There is no flavor m1')
-            return usable(reference, **kwargs)
-        self.w.cloud.usable_flavor = gone
+        del self.w.cloud.flavors['m1']
         self.add_group(
             flavor_id='m2', max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})

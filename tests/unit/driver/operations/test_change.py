@@ -115,7 +115,7 @@ class GroupBehindTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.34.2'}
         self.w.store.add_group(image_id='special', node_count=3)
         self.created()
         self.request_upgrade()

@@ -24,7 +24,8 @@ class CreateTest(base.TestCase):
 
     def test_credential_never_has_the_role_admin(self):
         self.create()
-        self.assertEqual([['member']], self.w.cloud.roles)
+        self.assertEqual([('member',)], [
+            made.roles for made in self.w.cloud.made])
 
     def test_no_certificate_authorities_where_none_are_checked(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
@@ -110,7 +111,7 @@ class CreateTest(base.TestCase):
     def test_no_secret_in_the_log(self):
         self.create()
         self.check_status()
-        self.assertNotIn('secret-id-0', self.logger.output)
+        self.assertNotIn(self.w.cloud.made[0].secret, self.logger.output)
 
     def test_deletion_that_was_asked_for_meanwhile_wins(self):
         # B.4.7: delete right behind create.
@@ -122,13 +123,10 @@ class CreateTest(base.TestCase):
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
     def test_deletion_stops_a_creation_half_way(self):
-        made = self.w.cloud.create_application_credential
-
-        def delete(*args, **kwargs):
+        def delete():
             self.w.store.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
-            return made(*args, **kwargs)
-        self.w.cloud.create_application_credential = delete
+        self.fail_at('meanwhile', 'POST /identity', act=delete)
         self.create()
         self.assertEqual([], self.w.helm.upgrades)
         self.check_status()

@@ -109,14 +109,11 @@ class LostLockTest(Base):
                 self.lose_lock()
             return written
         self.patch(vault.Vault, 'write_state', slow)
-        made = self.w.cloud.create_application_credential
-
-        def with_lock(*args, **kwargs):
-            self.assertTrue(self.creation._reconciler.lock.held)
-            return made(*args, **kwargs)
-        self.w.cloud.create_application_credential = with_lock
+        self.fail_at(
+            'meanwhile', 'POST /identity/v3/users', act=lambda:
+            self.assertTrue(self.creation._reconciler.lock.held))
         self.creation.create(60)
-        self.assertEqual(1, len(self.w.cloud.roles))
+        self.assertEqual(1, len(self.w.cloud.made))
         self.assert_complete()
 
     def test_a_management_cluster_that_is_away_is_waited_for(self):
@@ -242,12 +239,8 @@ class CredentialTest(Base):
     """With a credential the status goes on, whatever was lost."""
 
     def test_lost_lock_is_left_to_the_status(self):
-        made = self.w.cloud.create_application_credential
-
-        def slow(*args, **kwargs):
-            self.lose_lock()
-            return made(*args, **kwargs)
-        self.w.cloud.create_application_credential = slow
+        self.fail_at('meanwhile', 'POST /identity/v3/users',
+                     act=self.lose_lock)
         self.creation.create(60)
         self.assertEqual([], self.clock.naps)
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)

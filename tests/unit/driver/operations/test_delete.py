@@ -3,10 +3,11 @@
 """What goes with a cluster, in which order."""
 
 import fixtures
-from openstack import exceptions as sdk_exceptions
+import testtools
 
 from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import services
+from magnum_capi.driver.cloud import volumes
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
@@ -14,14 +15,14 @@ from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import memory
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lease
+from tests.lib import doors
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
-def down(**_kwargs):
-    """A service that does not answer."""
-    raise sdk_exceptions.HttpException('down', http_status=503)
+#: Of a load balancer in Octavia.
+PATH = '/lbaas/loadbalancers/web'
 
 
 class DeleteTest(base.TestCase):
@@ -42,16 +43,16 @@ class DeleteTest(base.TestCase):
         # Without it the provider could make no load balancer, and can look
         # for none.
         self.created()
-        self.w.store.user = app_credentials.User(
-            'u1', ('Member', 'load-balancer_member'))
+        self.w.ask_as('u1', 'Member', 'load-balancer_member')
         self.operations().delete()
-        self.assertEqual([['member'], ['Member', 'load-balancer_member']],
-                         self.w.cloud.roles)
+        self.assertEqual(
+            [('member',), ('Member', 'load-balancer_member')],
+            [made.roles for made in self.w.cloud.made])
         for same in (('Member', 'load-balancer_member'),
                      ('member', 'creator')):
-            self.w.store.user = app_credentials.User('u2', same)
+            self.w.ask_as('u2', *same)
             self.operations().delete()
-        self.assertEqual(2, len(self.w.cloud.roles))
+        self.assertEqual(2, len(self.w.cloud.made))
         self.check_status(2)
         self.assertEqual({}, self.w.cloud.credentials)
 
@@ -62,7 +63,7 @@ class DeleteTest(base.TestCase):
         self.patch(app_credentials, 'get', away)
         self.operations().delete()
         self.assertEqual((1, 1), (
-            len(self.w.cloud.roles), self.w.helm.uninstalls))
+            len(self.w.cloud.made), self.w.helm.uninstalls))
 
     def kept(self, *owners):
         """What Helm keeps of a worker that never was; returns its path."""
@@ -104,14 +105,14 @@ class DeleteTest(base.TestCase):
         # B.4.14: the id was gone before the credential.
         self.created()
         self.operations().delete()
-        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.fail_at('busy', 'DELETE /identity')
         self.check_status()
         self.w.later(days=61)
         self.check_status()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertIn('application credential', self.w.cluster.status_reason)
         self.assertIn('magnum', self.w.secrets())
-        self.w.cloud.fault = None
+        self.w.doors.clear()
         self.check_status()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)
@@ -270,13 +271,11 @@ class DeleteTest(base.TestCase):
 
     def test_credential_whose_id_nobody_knows_is_found(self):
         # A conductor that died between Keystone's answer and the record.
-        made = self.w.cloud.create_application_credential
-
-        def die(*args, **kwargs):
-            made(*args, **kwargs)
-            raise KeyError
-        self.w.cloud.create_application_credential = die
-        self.assertRaises(failures.Failed, self.create)
+        self.fail_at('crash-after', 'POST /identity/v3/users')
+        with testtools.ExpectedException(doors.Crash):
+            with self.w.doors.called_by('a conductor'):
+                self.create()
+        self.w.doors.clear()
         self.assertEqual(1, len(self.w.cloud.credentials))
         self.operations().delete()
         self.check_status()
@@ -316,8 +315,14 @@ class VolumesTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.cloud.catalog.add('block-storage')
-        self.w.cloud.claimed = {'a': 'available'}
+        self.w.cloud.types.add('block-storage')
+        self.claimed('available')
+
+    def claimed(self, status):
+        """A volume that a claim of the cluster made."""
+        self.w.cloud.volumes['a'] = {
+            'id': 'a', 'status': status,
+            'metadata': {volumes.CLUSTER: small_world.RELEASE}}
 
     def deleted(self, policy=None, **options):
         self.configure(**options)
@@ -327,18 +332,17 @@ class VolumesTest(base.TestCase):
         self.created()
         self.operations().delete()
         self.check_status(3)
-        return self.w.cluster.status, dict(self.w.cloud.claimed)
+        return self.w.cluster.status, [*self.w.cloud.volumes]
 
     def test_those_of_claims_go_where_the_cluster_says_delete(self):
-        self.assertEqual(('DELETE_COMPLETE', {}), self.deleted('Delete'))
+        self.assertEqual(('DELETE_COMPLETE', []), self.deleted('Delete'))
 
     def test_what_is_to_be_retained_is(self):
-        self.assertEqual(('DELETE_COMPLETE', {'a': 'available'}),
-                         self.deleted())
+        self.assertEqual(('DELETE_COMPLETE', ['a']), self.deleted())
 
     def test_operator_may_keep_all(self):
         self.assertEqual(
-            ('DELETE_COMPLETE', {'a': 'available'}),
+            ('DELETE_COMPLETE', ['a']),
             self.deleted('Delete', delete_volumes=False))
 
     def test_default_of_the_operator_counts_as_it_was(self):
@@ -348,34 +352,34 @@ class VolumesTest(base.TestCase):
         self.configure(default_labels={})
         self.operations().delete()
         self.check_status(3)
-        self.assertEqual({}, self.w.cloud.claimed)
+        self.assertEqual({}, self.w.cloud.volumes)
 
     def test_detaching_is_waited_for(self):
-        self.w.cloud.claimed = {'a': 'detaching'}
+        self.claimed('detaching')
         status, _left = self.deleted('Delete')
         self.assertEqual('DELETE_IN_PROGRESS', status)
         self.assertIn('volumes that still exist: a',
                       self.w.cluster.status_reason)
-        self.w.cloud.claimed = {'a': 'available'}
+        self.claimed('available')
         self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
-        self.assertEqual({}, self.w.cloud.claimed)
+        self.assertEqual({}, self.w.cloud.volumes)
 
     def test_cinder_that_does_not_answer_is_waited_for(self):
-        self.w.cloud.volumes, volumes = down, self.w.cloud.volumes
+        self.fail_at('busy', 'GET /block-storage/v3/volumes')
         status, _left = self.deleted('Delete')
         self.assertEqual('DELETE_IN_PROGRESS', status)
         self.assertIn('No answer about the volumes',
                       self.w.cluster.status_reason)
-        self.w.cloud.volumes = volumes
+        self.w.doors.clear()
         self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
-        self.assertEqual({}, self.w.cloud.claimed)
+        self.assertEqual({}, self.w.cloud.volumes)
 
     def test_neutron_that_does_not_answer_holds_up_no_volumes(self):
-        self.w.cloud.catalog.add('network')
-        self.w.cloud.security_groups = down
-        self.assertEqual(('DELETE_IN_PROGRESS', {}), self.deleted('Delete'))
+        self.w.cloud.types.add('network')
+        self.fail_at('busy', 'GET /network/v2.0/security-groups')
+        self.assertEqual(('DELETE_IN_PROGRESS', []), self.deleted('Delete'))
         self.assertIn('No answer about the security groups',
                       self.w.cluster.status_reason)
 
@@ -385,8 +389,23 @@ class LoadBalancersTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.cloud.catalog.add('load-balancer')
-        self.w.cloud.balancers = {'web': 'ACTIVE'}
+        self.w.cloud.types.add('load-balancer')
+        self.balancer('ACTIVE')
+        # Octavia takes its time.
+        self.w.cloud.answers['DELETE', PATH] = 204, None
+
+    def balancer(self, status):
+        """A load balancer for a Service of the cluster."""
+        self.w.cloud.balancers['web'] = {
+            'id': 'web', 'project_id': small_world.PROJECT,
+            'provisioning_status': status, 'tags': [],
+            'name': f'kube_service_{small_world.RELEASE}_default_web',
+            'description': 'Kubernetes external service default/web from '
+                           f'cluster {small_world.RELEASE}'}
+
+    def are_deleted(self):
+        """Whether Octavia was asked to."""
+        return ('DELETE', PATH) in [asked[:2] for asked in self.w.cloud.seen]
 
     def deleted(self):
         self.created()
@@ -396,7 +415,7 @@ class LoadBalancersTest(base.TestCase):
 
     def test_they_are_deleted_and_waited_for(self):
         self.assertEqual('DELETE_IN_PROGRESS', self.deleted())
-        self.assertEqual({'web': 'PENDING_DELETE'}, self.w.cloud.balancers)
+        self.assertTrue(self.are_deleted())
         self.assertIn('load balancers', self.w.cluster.status_reason)
         self.assertIn('default_web', self.w.cluster.status_reason)
         self.w.cloud.balancers.clear()
@@ -404,16 +423,15 @@ class LoadBalancersTest(base.TestCase):
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_one_that_cannot_be_changed_yet_is_deleted_later(self):
-        self.w.cloud.balancers = {'web': 'PENDING_UPDATE'}
+        self.balancer('PENDING_UPDATE')
         self.assertEqual('DELETE_IN_PROGRESS', self.deleted())
-        self.w.cloud.balancers = {'web': 'ACTIVE'}
+        self.assertFalse(self.are_deleted())
+        self.balancer('ACTIVE')
         self.check_status(2)
-        self.assertEqual({'web': 'PENDING_DELETE'}, self.w.cloud.balancers)
+        self.assertTrue(self.are_deleted())
 
     def test_deletion_goes_on_without_the_right_to_it(self):
-        def denied(**_kwargs):
-            raise sdk_exceptions.ForbiddenException('no', http_status=403)
-        self.w.cloud.load_balancers = denied
+        self.fail_at('denied', 'GET /load-balancer/v2/lbaas')
         self.assertEqual('DELETE_COMPLETE', self.deleted())
         self.assertIn('its load balancers are still there',
                       self.logger.output)
@@ -421,4 +439,4 @@ class LoadBalancersTest(base.TestCase):
     def test_they_stay_when_the_operator_says_so(self):
         self.configure(delete_load_balancers=False)
         self.assertEqual('DELETE_COMPLETE', self.deleted())
-        self.assertEqual({'web': 'ACTIVE'}, self.w.cloud.balancers)
+        self.assertFalse(self.are_deleted())

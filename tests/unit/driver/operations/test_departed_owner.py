@@ -22,12 +22,8 @@ class DepartedOwnerTest(base.TestCase):
         self.created()
         # Keystone removes the application credentials of a user with it.
         self.w.cloud.credentials.clear()
-        self.w.cloud.owners.clear()
-        self.asks('u2', 'member')
-
-    def asks(self, user, *roles):
-        """Whose token comes with the next requests."""
-        self.w.store.user = app_credentials.User(user, roles)
+        del self.w.cloud.users['u1']
+        self.w.ask_as('u2', 'member')
 
     def in_use(self):
         """Id of the credential that the cluster reads."""
@@ -36,7 +32,7 @@ class DepartedOwnerTest(base.TestCase):
         return vault.applied_id(self.api.objects[path]['data'])
 
     def assert_works_for(self, user):
-        self.assertEqual(user, self.w.cloud.owners.get(self.in_use()))
+        self.assertEqual(user, self.w.cloud.credentials[self.in_use()].user)
 
     def test_deletion_by_another_member_has_a_credential_to_delete_with(self):
         self.operations().delete()
@@ -46,9 +42,7 @@ class DepartedOwnerTest(base.TestCase):
         self.assertEqual({}, self.w.cloud.credentials)
 
     def test_deletion_waits_for_a_keystone_that_is_away(self):
-        def away(*args, **kwargs):
-            raise services.CloudUnreachable('No answer about a credential')
-        self.w.cloud.create_application_credential = away
+        self.fail_at('busy', 'POST /identity/v3/users')
         self.operations().delete()
         self.assertEqual(('DELETE_IN_PROGRESS', 0), (
             self.w.cluster.status, self.w.helm.uninstalls))
@@ -124,13 +118,13 @@ class DepartedOwnerTest(base.TestCase):
                          (used.id, used.name in state.secrets))
 
     def test_user_without_a_usable_role_can_still_delete(self):
-        self.asks('u3', 'reader-of-nothing')
+        self.w.ask_as('u3', 'reader-of-nothing')
         self.operations().delete()
         self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
 
     def test_resize_by_a_user_without_a_usable_role_says_why(self):
-        self.asks('u3', 'reader-of-nothing')
+        self.w.ask_as('u3', 'reader-of-nothing')
         e = self.assertRaises(failures.Failed, self.resize, 2)
         self.assertIn('no role that a cluster may have', str(e))
 
@@ -140,7 +134,7 @@ class LivingOwnerTest(base.TestCase):
     def test_valid_credential_stays(self):
         self.created()
         before = dict(self.w.cloud.credentials)
-        self.w.store.user = app_credentials.User('u2', ('member',))
+        self.w.ask_as('u2', 'member')
         self.resize(2)
         self.operations().delete()
         self.assertEqual(before, self.w.cloud.credentials)
@@ -152,13 +146,14 @@ class LostStateTest(base.TestCase):
 
     def test_deletion_finds_the_credential_by_its_name(self):
         self.created()
-        self.w.cloud.create_application_credential(
-            'u1', 'magnum-of-somebody-else', roles=[{'name': 'member'}])
+        app_credentials.create(
+            self.w.store.cloud.services, 'u1', 'magnum-of-somebody-else', '',
+            has=('member',), allowed=('member',))
         del self.api.objects[
             f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
             f'{small_world.RELEASE}-magnum']
         self.operations().delete()
         self.check_status(2)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
-        self.assertEqual(['magnum-of-somebody-else'],
-                         list(self.w.cloud.credentials.values()))
+        self.assertEqual(['magnum-of-somebody-else'], [
+            made.name for made in self.w.cloud.credentials.values()])

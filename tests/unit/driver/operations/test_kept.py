@@ -11,7 +11,6 @@ import pathlib
 import fixtures
 from oslo_utils import uuidutils
 
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
@@ -97,7 +96,7 @@ class ResizeTest(Base):
 
     def test_image_whose_properties_change_stays(self):
         self.created()
-        self.w.cloud.images['ubuntu-34'] = ('v1.34.9', 'ubuntu')
+        self.w.cloud.images['ubuntu-34'] = {'kube_version': 'v1.34.9'}
         self.resize(2)
         self.assertEqual('1.34.2', self.applied()[1]['kubernetesVersion'])
 
@@ -192,7 +191,7 @@ class UpgradeTest(Base):
 
     def test_labels_of_storage_classes_stay(self):
         # "updates to parameters are forbidden": their addon would fail.
-        self.w.cloud.catalog.add('block-storage')
+        self.w.cloud.types.add('block-storage')
         self.assert_stays({'csi_cinder_reclaim_policy': 'Delete'}, {
             'csi_cinder_reclaim_policy': 'Retain',
             'csi_cinder_availability_zone': 'two', 'csi_cinder_fstype': 'xfs',
@@ -200,7 +199,7 @@ class UpgradeTest(Base):
             'csi_cinder_allow_volume_expansion': 'false'})
 
     def test_labels_of_the_storage_class_of_shares_stay(self):
-        self.w.cloud.catalog.add('shared-file-system')
+        self.w.cloud.types.add('shared-file-system')
         before = {'manila_csi_enabled': 'true', 'manila_csi_share_type': 'a'}
         self.assert_stays(before, {
             **before, 'manila_csi_share_type': 'b',
@@ -218,7 +217,7 @@ class UpgradeTest(Base):
         self.assertNotIn('kubeNetwork', self.applied()[1])
 
     def test_shares_can_come_later(self):
-        self.w.cloud.catalog.add('shared-file-system')
+        self.w.cloud.types.add('shared-file-system')
         self.created()
         self.configure(default_labels={
             'manila_csi_enabled': 'true', 'manila_csi_share_type': 'a'})
@@ -235,7 +234,7 @@ class UpgradeTest(Base):
         # Magnum allows it to the present template only. All nodes of the
         # cluster would be replaced, and not in order.
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
-        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
         self.w.store.add_group(image_id='special')
         self.created()
         before = self.applied()[1]
@@ -258,7 +257,7 @@ class UpgradeTest(Base):
     def test_group_whose_new_nodes_could_not_join(self):
         # kubeadm joins only the minor release of the control plane; Cluster
         # API would delete a node and make no other.
-        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
         self.w.store.add_group(image_id='special')
         self.created()
         self.configure(chart=NEW)
@@ -296,10 +295,19 @@ class ResumedTest(Base):
 
     def setUp(self):
         super().setUp()
-        self.w.cloud.networks['private'] = [HOME]
+        self.networks(HOME)
         self.w.store.clusters[small_world.CLUSTER][
             'fixed_network'] = 'private'
         self.created()
+
+    def networks(self, *ids):
+        """Networks of one name."""
+        self.w.cloud.types.add('network')
+        self.w.cloud.answers['GET', '/networks'] = 200, {'networks': [
+            {'id': made, 'name': 'private', 'router:external': False}
+            for made in ids]}
+        self.w.cloud.answers['GET', '/subnets'] = 200, {
+            'subnets': [{'id': 'one', 'ip_version': 4}]}
 
     def test_ids_are_those_that_the_user_saw(self):
         def slow():
@@ -308,8 +316,7 @@ class ResumedTest(Base):
         self.resize(2)
         self.w.helm.before = lambda: None
         # Magnum's own user sees the networks of all projects.
-        self.w.cloud.networks['private'].append(
-            HOME.replace('0a1b2c3d', 'ffffffff'))
+        self.networks(HOME, HOME.replace('0a1b2c3d', 'ffffffff'))
         self.check_status(3)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
@@ -331,13 +338,9 @@ class LostMemoryTest(Base):
     def test_resumed_request_that_fails_keeps_what_it_wrote(self):
         self.created()
         self.forget_values()
-        url = self.w.cloud.identity_url
-
-        def unreachable(interface):
-            raise services.CloudUnreachable('Keystone does not answer')
-        self.w.cloud.identity_url = unreachable
+        self.fail_at('busy', 'GET /image')
         self.resize(2)
-        self.w.cloud.identity_url = url
+        self.w.doors.clear()
 
         def refuse():
             raise helm_errors.HelmFailed('helm failed', reason='refused')

@@ -3,6 +3,8 @@
 
 """Which machines a resize marks to go first, and whether marks outlive it."""
 
+import fixtures
+
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
@@ -44,9 +46,6 @@ class NamedNodesTest(base.TestCase):
     def fail(self):
         raise helm_errors.HelmDisturbed('no', reason='no answer')
 
-    def unreachable(self, reference):
-        raise services.CloudUnreachable('No answer about images')
-
     def gone(self, name):
         """Cluster API has taken a machine away."""
         path, = [path for path in self.api.objects
@@ -83,10 +82,10 @@ class NamedNodesTest(base.TestCase):
         self.assertEqual(['m2'], seen)
 
     def test_so_does_one_that_could_not_be_checked(self):
-        url = self.w.cloud.identity_url
-        self.w.cloud.identity_url = self.unreachable
-        self.resize(2, remove=('node-m2',))
-        self.w.cloud.identity_url = url
+        with fixtures.MockPatchObject(
+                services.Services, 'identity_url',
+                side_effect=services.CloudUnreachable('No answer')):
+            self.resize(2, remove=('node-m2',))
         seen = []
         self.w.helm.before = lambda: seen.extend(self.marked())
 

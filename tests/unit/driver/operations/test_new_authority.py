@@ -11,10 +11,26 @@ from tests.unit.driver import base
 from tests.unit.driver import small_world
 
 
-class CreationTest(base.TestCase):
+class Base(base.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        #: It signed the certificates of the cloud.
+        self.authority = 'pem'
+        asked = app_credentials.check
+
+        def check(data, *args):
+            # As with certificates; see keys.test_rotation.
+            return (credentials.UNTRUSTED
+                    if vault.cacert(data) not in (None, self.authority)
+                    else asked(data, *args))
+        self.patch(app_credentials, 'check', check)
+
+
+class CreationTest(Base):
 
     def test_magnum_has_another_authority_for_clusters(self):
-        self.w.cloud.authority = 'new pem'
+        self.authority = 'new pem'
         error = self.assertRaises(failures.Failed, self.create)
         self.assertIn('[drivers]openstack_ca_file', str(error))
         self.assertEqual([], self.w.helm.upgrades)
@@ -28,12 +44,12 @@ class CreationTest(base.TestCase):
         self.created()
 
 
-class NewAuthorityTest(base.TestCase):
+class NewAuthorityTest(Base):
 
     def setUp(self):
         super().setUp()
         self.created()
-        self.w.cloud.authority = self.w.store.trusted = 'new pem'
+        self.authority = self.w.store.trusted = 'new pem'
 
     def data(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
@@ -42,8 +58,9 @@ class NewAuthorityTest(base.TestCase):
 
     def assert_trusted(self, expected='new pem'):
         self.assertEqual(expected, vault.cacert(self.data()))
-        self.assertEqual(['id-0'], list(self.w.cloud.credentials))
-        self.assertEqual('id-0', vault.applied_id(self.data()))
+        self.assertEqual([0], self.w.credentials())
+        self.assertEqual(self.w.cloud.made[0].id,
+                         vault.applied_id(self.data()))
 
     def test_resize(self):
         self.resize(2)
@@ -60,10 +77,10 @@ class NewAuthorityTest(base.TestCase):
 
     def test_credential_that_is_refused_as_well(self):
         self.w.cloud.credentials.clear()
-        self.w.cloud.owners.clear()
         self.resize(2)
         self.assertEqual('new pem', vault.cacert(self.data()))
-        self.assertEqual('id-1', vault.applied_id(self.data()))
+        self.assertEqual(self.w.cloud.made[1].id,
+                         vault.applied_id(self.data()))
 
     def test_magnum_does_not_trust_the_cloud_either(self):
         self.w.store.trusted = 'other pem'
@@ -72,7 +89,7 @@ class NewAuthorityTest(base.TestCase):
 
     def test_what_is_trusted_stays(self):
         # Magnum's hosts may have bundles of different age.
-        self.w.cloud.authority = 'pem'
+        self.authority = 'pem'
         self.resize(2)
         self.assert_trusted('pem')
 

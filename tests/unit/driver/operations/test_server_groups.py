@@ -2,11 +2,7 @@
 
 """Server groups come and go with a cluster, and replace no node by chance."""
 
-from openstack import exceptions as sdk_exceptions
-
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver import failures
-from magnum_capi.driver.keys import app_credentials
 from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
 
@@ -18,7 +14,6 @@ class ServerGroupsBase(test_kept.Base):
     def setUp(self):
         super().setUp()
         self.configure(chart=test_kept.OLD)
-        self.w.cloud.catalog.add('compute')
 
     def labels(self, policy, where=small_world.CLUSTER):
         """Of the cluster or, as Magnum copies them, a node group."""
@@ -27,13 +22,14 @@ class ServerGroupsBase(test_kept.Base):
                 table[where]['labels'] = {'server_group_policies': policy}
 
     def names(self):
-        return sorted(name for name, _ in self.w.cloud.server_groups.values())
+        return sorted(
+            name for name, *_ in self.w.cloud.server_groups.values())
 
     def groups_of_nodes(self):
-        """Ids in the last values: control plane, node groups."""
+        """In the last values: control plane, node groups."""
         values = self.w.helm.upgrades[-1]
-        return [part.get('serverGroupId') for part in (
-            values['controlPlane'], *values['nodeGroups'])]
+        return [self.w.cloud.server_groups.get(part.get('serverGroupId'))
+                for part in (values['controlPlane'], *values['nodeGroups'])]
 
 
 class ServerGroupsTest(ServerGroupsBase):
@@ -41,8 +37,9 @@ class ServerGroupsTest(ServerGroupsBase):
     def test_control_plane_is_in_one(self):
         self.created()
         self.assertEqual([PLANE], self.names())
-        self.assertEqual(['group-0-soft-anti-affinity', None],
-                         self.groups_of_nodes())
+        self.assertEqual(
+            [(PLANE, 'soft-anti-affinity', small_world.PROJECT), None],
+            self.groups_of_nodes())
 
     def test_resize_keeps_it(self):
         self.created()
@@ -79,7 +76,7 @@ class ServerGroupsTest(ServerGroupsBase):
 
     def test_quota_that_members_may_not_read_is_no_limit(self):
         self.labels('anti-affinity', small_world.WORKERS)
-        self.patch(self.w.cloud, 'members', None)
+        self.fail_at('denied', 'GET /compute/v2.1/os-quota-sets')
         self.created()
         self.resize(20)
         self.assertEqual(2, len(self.w.helm.upgrades))
@@ -94,18 +91,14 @@ class ServerGroupsTest(ServerGroupsBase):
         self.resize(2)
         self.assertEqual([None, None], self.groups_of_nodes())
         self.upgrade()
-        self.assertEqual([PLANE], self.names())
+        self.assertEqual(PLANE, self.groups_of_nodes()[0][0])
 
     def test_nova_that_does_not_answer_is_no_reason_to_go_without(self):
         # The control plane would be in no group for good.
-        self.w.cloud.create_server_group = self.away
+        self.fail_at('busy', 'POST /compute')
         e = self.assertRaises(failures.Failed, self.create)
         self.assertIn('No answer about the server group', str(e))
         self.assertEqual([], self.w.helm.upgrades)
-
-    @staticmethod
-    def away(**_):
-        raise sdk_exceptions.HttpException('no answer', http_status=503)
 
     def test_one_that_was_asked_for_is_made_or_the_creation_fails(self):
         self.labels('anti-affinity')
@@ -126,17 +119,6 @@ class ServerGroupsTest(ServerGroupsBase):
         self.operations().change(row)
         self.assertEqual([PLANE], self.names())
 
-    def test_cluster_without_one_gets_one_with_an_upgrade(self):
-        self.w.cloud.catalog.discard('compute')
-        self.created()
-        self.assertEqual([None, None], self.groups_of_nodes())
-        self.w.cloud.catalog.add('compute')
-        self.resize(2)
-        self.assertEqual([None, None], self.groups_of_nodes())
-        self.upgrade()
-        self.assertEqual('group-0-soft-anti-affinity',
-                         self.groups_of_nodes()[0])
-
     def test_refused_upgrade_has_changed_nothing(self):
         self.created()
         self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
@@ -151,21 +133,23 @@ class ServerGroupsTest(ServerGroupsBase):
         with self.w.helm.refusing():
             self.upgrade()
         self.resize(2)
-        self.assertIn(self.groups_of_nodes()[0], self.w.cloud.server_groups)
+        self.assertEqual(PLANE, self.groups_of_nodes()[0][0])
 
     def test_upgrade_replaces_that_of_another_policy(self):
         self.labels('affinity')
         self.created()
         self.labels('anti-affinity')
         self.upgrade()
-        self.assertEqual([(PLANE, 'anti-affinity')],
-                         [*self.w.cloud.server_groups.values()])
+        self.assertEqual(
+            [(PLANE, 'anti-affinity', small_world.PROJECT)],
+            [*self.w.cloud.server_groups.values()])
 
     def test_they_go_with_the_cluster_and_no_others(self):
         self.labels('anti-affinity')
         self.labels('anti-affinity', small_world.WORKERS)
         self.created()
-        self.w.cloud.server_groups['other'] = ('c0-control-plane', 'affinity')
+        self.w.cloud.server_groups['other'] = (
+            'c0-control-plane', 'affinity', small_world.PROJECT)
         self.assertEqual(3, len(self.names()))
         self.operations().delete()
         self.check_status(3)
@@ -175,14 +159,10 @@ class ServerGroupsTest(ServerGroupsBase):
     def test_deletion_waits_for_nova(self):
         self.created()
         self.operations().delete()
-        delete = self.w.cloud.delete_server_group
-
-        def down(made):
-            raise sdk_exceptions.HttpException('down', http_status=503)
-        self.w.cloud.delete_server_group = down
+        self.fail_at('busy', 'DELETE /compute')
         self.check_status(3)
         self.assertIn('server groups', self.w.cluster.status_reason)
-        self.w.cloud.delete_server_group = delete
+        self.w.doors.clear()
         self.check_status(2)
         self.assertEqual([], self.names())
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
@@ -190,10 +170,7 @@ class ServerGroupsTest(ServerGroupsBase):
     def test_deletion_goes_on_without_the_right_to_it(self):
         self.created()
         self.operations().delete()
-
-        def denied(path, params, microversion):
-            raise services.Denied('No right to the server groups')
-        self.w.cloud.get = denied
+        self.fail_at('denied', 'GET /compute/v2.1/os-server-groups')
         self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertIn('its server groups are still there',
@@ -203,29 +180,19 @@ class ServerGroupsTest(ServerGroupsBase):
 class OtherProjectTest(ServerGroupsBase):
     """Nova makes server groups in the project of the session."""
 
-    def setUp(self):
-        super().setUp()
-        #: As Magnum itself, or an operator, sees it.
-        self.elsewhere = small_world.Cloud()
-        self.elsewhere.catalog.add('compute')
-
-    def leave(self):
-        """Requests come from another project from now on."""
-        self.w.store.user = app_credentials.User()
-        self.w.store.cloud = self.elsewhere
-
     def assert_here(self, number):
-        self.assertEqual({}, self.elsewhere.server_groups)
-        self.assertEqual(number, len(self.names()))
+        self.assertEqual([small_world.PROJECT] * number, [
+            project for *_, project in self.w.cloud.server_groups.values()])
 
     def test_request_that_magnum_resumes(self):
         self.created()
         self.w.store.add_group()
         self.labels('affinity', small_world.OTHERS)
-        self.w.cloud.fault = services.CloudUnreachable('down')
+        self.fail_at('busy', 'POST /compute')
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
-        self.w.cloud.fault = None
-        self.leave()
+        self.w.doors.clear()
+        # Requests come from another project from now on.
+        self.w.ask_as()
         self.check_status(6)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
@@ -237,13 +204,13 @@ class OtherProjectTest(ServerGroupsBase):
         self.labels('affinity', small_world.OTHERS)
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
         self.check_status(3)
-        self.leave()
+        self.w.ask_as()
         row = self.w.store.row(small_world.OTHERS)
         row.status = 'DELETE_IN_PROGRESS'
         self.operations().change(row)
         self.assert_here(1)
 
     def test_cluster_that_has_no_credential_yet(self):
-        self.leave()
+        self.w.ask_as()
         e = self.assertRaises(failures.Failed, self.create)
         self.assertIn('must request a new credential', str(e))

@@ -7,7 +7,6 @@ import pathlib
 
 import fixtures
 
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
@@ -125,20 +124,18 @@ class UpgradeTest(base.TestCase):
 
     def test_deletion_while_it_is_checked_wins(self):
         self.created()
-        image = self.w.cloud.image
 
-        def delete(reference):
+        def delete():
             self.w.store.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
-            return image(reference)
-        self.w.cloud.image = delete
+        self.fail_at('meanwhile', 'GET /image', act=delete)
         self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_glance_that_is_down_is_no_failed_upgrade(self):
         self.created()
-        self.w.cloud.fault = services.CloudUnreachable('No answer')
+        self.fail_at('busy', 'GET /image')
         self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
 
@@ -154,7 +151,7 @@ class UpgradeTest(base.TestCase):
         # B.4.6
         self.created()
         self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
-        self.w.cloud.images['special'] = ('v1.34.2', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.34.2'}
         self.refused()
         self.assertEqual(('UPDATE_FAILED', 'too many',
                           small_world.TEMPLATE), (
@@ -333,13 +330,9 @@ class UpgradeTest(base.TestCase):
     def test_slow_glance_is_a_refusal_that_changes_nothing(self):
         self.created()
         before = dict(self.w.store.clusters[small_world.CLUSTER])
-        clock, image = self.api.clock, self.w.cloud.image
+        clock = self.api.clock
         self.w.runtime = dataclasses.replace(self.w.runtime, clock=clock)
-
-        def slow_image(reference):
-            clock.sleep(30)
-            return image(reference)
-        self.w.cloud.image = slow_image
+        self.fail_at('meanwhile', 'GET /image', act=lambda: clock.sleep(30))
         e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('nothing was changed', str(e))
         self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
@@ -348,19 +341,15 @@ class UpgradeTest(base.TestCase):
 
     def test_image_that_cannot_be_used_is_refused_and_says_why(self):
         self.created()
-        image = self.w.cloud.image
-        for error, told in (
-                (services.NotThere('There is no image'), 'There is no image'),
-                (services.NotUsable('It cannot be booted',
-                                    last_seen='status queued'),
-                 'It cannot be booted: status queued'),
-                (services.NotUsable('Several images are called so'),
-                 'Several images')):
-            def refuse(reference, error=error):
-                if reference == 'ubuntu-35':
-                    raise error
-                return image(reference)
-            self.w.cloud.image = refuse
+        images = self.w.cloud.images
+        wanted = images.pop('ubuntu-35')
+        for others, told in (
+                ({}, 'There is no image ubuntu-35'),
+                ({'ubuntu-35': {**wanted, 'status': 'queued'}},
+                 'cannot be used: status queued'),
+                (dict.fromkeys('ab', {**wanted, 'name': 'ubuntu-35'}),
+                 'Several images are called ubuntu-35')):
+            self.w.cloud.images = {**images, **others}
             e = self.assertRaises(failures.NotViable, self.upgrade)
             self.assertIn(told, str(e))
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
@@ -375,7 +364,7 @@ class UpgradeTest(base.TestCase):
 
     def test_one_group_alone(self):
         self.created()
-        self.w.cloud.images['other-34'] = ('v1.34.2', 'ubuntu')
+        self.w.cloud.images['other-34'] = {'kube_version': 'v1.34.2'}
         self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
         self.w.store.add_group(status='CREATE_COMPLETE')
         self.request_upgrade(group=small_world.OTHERS)

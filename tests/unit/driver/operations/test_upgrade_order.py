@@ -193,7 +193,7 @@ class UpgradeOrderTest(base.TestCase):
         self.assertEqual(NEW, self.versions()[-1][WORKERS])
 
     def test_group_that_has_an_image_of_its_own_keeps_it(self):
-        self.w.cloud.images['special'] = ('v1.34.1', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
         self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
         self.operations().change(group=self.w.store.row(small_world.OTHERS))
         self.check_status(2)
@@ -284,7 +284,7 @@ class UpgradeOrderTest(base.TestCase):
     def test_group_that_would_be_too_old_for_the_control_plane_is_named(self):
         # A node may be three minor versions behind (Kubernetes, version
         # skew policy), and one with an image of its own stays where it is.
-        self.w.cloud.images['special'] = ('v1.31.1', 'ubuntu')
+        self.w.cloud.images['special'] = {'kube_version': 'v1.31.1'}
         for role in ('worker', 'infra'):
             self.w.store.node_groups[small_world.OTHERS].update(
                 image_id='special', role=role)
