@@ -73,6 +73,11 @@ def uuids(number):
             for n in range(number)]
 
 
+def own(group, cluster):
+    """Uuid of the node group of another cluster."""
+    return str(uuid.uuid5(uuid.UUID(cluster), group))
+
+
 def is_busy(number):
     return number % BUSY == 0
 
@@ -85,13 +90,13 @@ def project(number):
 
 def model():
     """Objects of one cluster by path, as a scripted server has them."""
-    with kube_server.ApiServer() as api, small_world.Cloud() as cloud:
-        world = small_world.World(api, settings(), cloud)
-        row = world.store.row()
-        row.ca_cert_ref = 'ca'
+    with (kube_server.ApiServer() as api,
+          small_world.World(api, settings()) as world):
+        row = world.row()
+        world.rows.make_certificates(row)
         operations.Operations(world.runtime, world.store, row).create(60)
         loop.Loop(reconcile.Reconciler(
-            world.runtime, world.store, world.store.row())).poll()
+            world.runtime, world.store, world.row())).poll()
         assert world.cluster.status == 'CREATE_COMPLETE', world.cluster
         return {path: obj for path, obj in api.objects.items()
                 if '/leases/' not in path and 'templates/' not in path
@@ -100,7 +105,12 @@ def model():
 
 def copies(objects, number, cluster, size):
     """(path of the collection, object) of one cluster."""
-    text = json.dumps(objects).replace(
+    text = json.dumps(objects)
+    for group in small_world.MASTERS, small_world.WORKERS:
+        text = text.replace(
+            names.node_group(group), names.node_group(own(group, cluster))
+        ).replace(group, own(group, cluster))
+    text = text.replace(
         small_world.RELEASE, names.cluster(cluster)).replace(
         small_world.CLUSTER, cluster).replace(
         small_world.NAMESPACE, names.namespace(project(number))).replace(
@@ -189,34 +199,48 @@ class Conductor:
             self.kube, names.CLUSTER_UUID)
         self.runtime = reconcile.Runtime(
             settings(), self.kube, None, self.kube.now, {}, cached=self.cached)
-        self.stores = [self.store(*pair) for pair in enumerate(
-            uuids(args.clusters))]
+        self.magnum = small_world.Magnum(settings())
+        self.magnum.setUp()
+        self.add(args.clusters)
         self.health = {}
         app_credentials.check = lambda *_: credentials.VALID
 
-    def store(self, number, cluster):
-        found = small_world.Store()
-        row = found.clusters.pop(small_world.CLUSTER)
-        row |= {'uuid': cluster, 'project_id': project(number),
-                'stack_id': names.cluster(cluster), 'ca_cert_ref': 'ca',
-                'status': ('CREATE_IN_PROGRESS' if is_busy(number)
-                           else 'CREATE_COMPLETE')}
-        found.clusters[cluster] = row
-        for group in found.node_groups.values():
-            group['status'] = row['status']
-        return found
+    def add(self, clusters):
+        """Rows of so many clusters, made of the one that is there."""
+        rows = self.magnum.rows
+        one = rows.clusters.pop(small_world.CLUSTER)
+        groups = [rows.groups.pop(uuid) for uuid in [*rows.groups]]
+        rows.make_certificates(one)
+        for number, cluster in enumerate(uuids(clusters)):
+            common = {'project_id': project(number), 'status': (
+                'CREATE_IN_PROGRESS' if is_busy(number)
+                else 'CREATE_COMPLETE')}
+            rows.clusters[cluster] = {
+                **one, **common, 'uuid': cluster,
+                'stack_id': names.cluster(cluster)}
+            for group in groups:
+                found = own(group['uuid'], cluster)
+                rows.groups[found] = {
+                    **group, **common, 'uuid': found, 'cluster_id': cluster}
 
-    def poll_health(self, store):
-        cluster, = store.clusters
-        found = monitor.Monitor(
-            lambda: self.runtime, store, store.row(cluster))
+    def of(self, cluster):
+        """The store and the row for a poll, as Magnum has them."""
+        row = self.magnum.row(cluster)
+        return self.magnum.stores.of_magnum(
+            self.runtime.options, row.project_id), row
+
+    def poll_health(self, cluster):
+        found = monitor.Monitor(lambda: self.runtime, *self.of(cluster))
         found.poll_health_status()
         self.health[cluster] = found.data['health_status']
 
-    def poll_status(self, store):
-        cluster, = store.clusters
+    def poll_status(self, cluster):
         loop.Loop(reconcile.Reconciler(
-            self.runtime, store, store.row(cluster))).poll()
+            self.runtime, *self.of(cluster))).poll()
+
+    def statuses(self):
+        return {cluster: row['status'] for cluster, row
+                in self.magnum.rows.clusters.items()}
 
     def run(self, pool, work, seconds):
         """Have all of it done, as often as Magnum does."""
@@ -232,11 +256,11 @@ class Conductor:
     def main(self):
         pool = concurrent.futures.ThreadPoolExecutor(32)
         for work, seconds in (
-                (lambda: [(self.poll_health, store)
-                          for store in self.stores], HEALTH),
-                (lambda: [(self.poll_status, store) for store in self.stores
-                          if next(iter(store.clusters.values()))[
-                              'status'].endswith('_IN_PROGRESS')], STATUS)):
+                (lambda: [(self.poll_health, cluster)
+                          for cluster in self.statuses()], HEALTH),
+                (lambda: [(self.poll_status, cluster) for cluster, status
+                          in self.statuses().items()
+                          if status.endswith('_IN_PROGRESS')], STATUS)):
             threading.Thread(target=self.run, args=(pool, work, seconds),
                              daemon=True).start()
         seen = {}
@@ -250,9 +274,8 @@ class Conductor:
                     'rss': psutil.Process().memory_info().rss / 2**20,
                     'well': sum(h == 'HEALTHY' for h in
                                 self.health.values()),
-                    'busy': sum(row['status'].endswith('_IN_PROGRESS')
-                                for store in self.stores
-                                for row in store.clusters.values())}
+                    'busy': sum(status.endswith('_IN_PROGRESS')
+                                for status in self.statuses().values())}
             else:
                 # In the memory of this process, asked every 20 ms.
                 seen = waiting.wait_for(

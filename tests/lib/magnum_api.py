@@ -9,9 +9,9 @@ is not saved nobody else sees, and ``save`` writes only what was changed.
 methods of a driver.
 """
 
-import collections
 import copy
 import functools
+import pickle
 import types
 import typing
 import uuid as uuid_lib
@@ -137,7 +137,8 @@ class Row:
                  values: dict) -> None:
         self.__dict__.update(
             _magnum=magnum, _table=table, _context=context, _changed=set(),
-            **copy.deepcopy(values))
+            # Not even texts are shared, as with a database.
+            **pickle.loads(pickle.dumps(values)))
 
     def __setattr__(self, name, value):
         if name not in self.fields:
@@ -289,6 +290,7 @@ class Magnum:
 
     :ivar clusters, groups, templates: rows by uuid, as they are written.
     :ivar watchers: called with (row, before, now) after each change.
+    :ivar driver: that it takes for templates that name none.
     :ivar asked: (reference, Context) of each deletion of a certificate.
     """
 
@@ -304,7 +306,7 @@ class Magnum:
         self.watchers: list[typing.Callable] = []
         self.asked: list[tuple[str, typing.Any]] = []
         self._confs: list[cfg.ConfigOpts] = []
-        self._driver = driver
+        self.driver = driver
         self._made = 0
 
     def now(self):
@@ -413,8 +415,8 @@ class Magnum:
 
             @staticmethod
             def get_drivers():
-                return collections.defaultdict(
-                    lambda: {'entry_point_name': magnum._driver})
+                return {('vm', 'ubuntu', 'kubernetes'): {
+                    'entry_point_name': magnum.driver}}
 
         exceptions = {one.__name__: one for one in (
             MagnumException, NotSupported, ClusterNotFound,

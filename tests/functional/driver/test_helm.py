@@ -80,12 +80,11 @@ class SchemaTest(testtools.TestCase):
         (self.folder / 'Chart.yaml').write_text(
             'apiVersion: v2\nname: openstack-cluster\n'
             f'version: {version}\n')
-        store = small_world.Store(
-            self.useFixture(small_world.Cloud()).cloud)
-        for rows_of in (store.templates[small_world.TEMPLATE],
-                        store.clusters[small_world.CLUSTER]):
+        world = self.useFixture(small_world.Magnum())
+        for rows_of in (world.rows.templates[small_world.TEMPLATE],
+                        world.rows.clusters[small_world.CLUSTER]):
             rows_of['labels'] = {'api_master_lb_allowed_cidrs': '10.0.0.0/8'}
-        cluster = store.row()
+        cluster, store = world.row(), world.store
         return gather.Planner(
             rows.Rows(cluster, store.groups(cluster),
                       store.template(small_world.TEMPLATE)),

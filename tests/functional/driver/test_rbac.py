@@ -112,7 +112,7 @@ class Life:
     :param patience: seconds to wait for the deletion.
     """
 
-    def __init__(self, admin, limited, kubeconfig, chart, cloud,
+    def __init__(self, admin, limited, kubeconfig, chart, use,
                  prefix='magnum', told=lambda: False, patience=120):
         self.admin = client.Kube(admin)
         self.told = told
@@ -126,7 +126,8 @@ class Life:
         self.namespace = names.namespace(small_world.PROJECT, prefix)
         self.kube = client.Kube(limited)
         self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
-        self.store = small_world.Store(cloud.cloud)
+        self.magnum = use(small_world.Magnum(options))
+        self.store = self.magnum.store
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             cached=self.cached)
@@ -134,11 +135,11 @@ class Life:
 
     def operations(self):
         return operations.Operations(
-            self.runtime, self.store, self.store.row())
+            self.runtime, self.store, self.magnum.row())
 
     def look(self):
         loop.Loop(reconcile.Reconciler(
-            self.runtime, self.store, self.store.row())).poll()
+            self.runtime, self.store, self.magnum.row())).poll()
 
     def steps(self):
         """Parts of the life, in order."""
@@ -151,13 +152,13 @@ class Life:
             step()
 
     def create(self):
-        row = self.store.row()
-        row.ca_cert_ref = 'ca'
+        row = self.magnum.row()
+        self.magnum.rows.make_certificates(row)
         operations.Operations(self.runtime, self.store, row).create(60)
 
     def health(self):
         monitor.Monitor(lambda: self.runtime, self.store,
-                        self.store.row()).poll_health_status()
+                        self.magnum.row()).poll_health_status()
 
     def thorough(self):
         """Like the check that finds everything complete."""
@@ -165,7 +166,7 @@ class Life:
                        deleting=False)
 
     def change(self):
-        self.operations().change(group=self.store.row(small_world.WORKERS))
+        self.operations().change(group=self.magnum.row(small_world.WORKERS))
 
     def lose(self):
         self.orphan('OpenStackMachine', f'{small_world.RELEASE}-lost')
@@ -178,7 +179,7 @@ class Life:
 
     def delete(self):
         self.operations().delete()
-        self.store.clusters[small_world.CLUSTER][
+        self.magnum.rows.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_IN_PROGRESS'
 
     def end(self):
@@ -218,13 +219,14 @@ class Life:
 
     def deleting(self):
         self.look()
-        return self.store.status(self.store.row()) if (
-            small_world.CLUSTER in self.store.clusters) else 'DELETE_COMPLETE'
+        there = small_world.CLUSTER in self.magnum.rows.clusters
+        return (self.store.status(self.magnum.row()) if there
+                else 'DELETE_COMPLETE')
 
     def reasons(self):
         """The reasons that users see."""
         return [row['status_reason'] or '' for table in (
-            self.store.clusters, self.store.node_groups)
+            self.magnum.rows.clusters, self.magnum.rows.groups)
             for row in table.values()]
 
 
@@ -294,7 +296,7 @@ class RightsTest(testtools.TestCase):
         found = Life(self.admin, limited, path,
                      os.environ.get('MAGNUM_CAPI_PUBLISHED_CHART')
                      or real_helm.chart().name,
-                     self.useFixture(small_world.Cloud()), **kwargs)
+                     self.useFixture, **kwargs)
         self.addCleanup(found.cached.stop)
         return found
 

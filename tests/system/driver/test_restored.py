@@ -51,7 +51,7 @@ class Base(testtools.TestCase):
         self.life = test_rbac.Life(
             self.admin, rest.Rest(access.load(self.api.kubeconfig)),
             self.api.kubeconfig, self.chart(),
-            self.useFixture(small_world.Cloud()))
+            self.useFixture)
         self.addCleanup(self.life.cached.stop)
 
     def chart(self):
@@ -63,7 +63,7 @@ class Base(testtools.TestCase):
                 for obj in self.life.kube.list(kind, self.life.namespace)}
 
     def resize(self, size):
-        row = self.life.store.row(small_world.WORKERS)
+        row = self.life.magnum.row(small_world.WORKERS)
         row.node_count = size
         self.life.operations().change(row, group=row)
 
@@ -85,7 +85,7 @@ class RestoredTest(Base):
         self.life.runtime = dataclasses.replace(
             self.life.runtime, options=dataclasses.replace(
                 self.life.runtime.options, scale_from_zero=True))
-        self.life.store.node_groups[small_world.WORKERS].update(
+        self.life.magnum.rows.groups[small_world.WORKERS].update(
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
         self.life.create()
         self.assertEqual('4096Mi', self.told())
@@ -106,7 +106,7 @@ class RestoredTest(Base):
 
     def test_the_autoscaler_goes_on_from_the_size_that_was_requested(self):
         """The driver sets it once, and no later revision changes it."""
-        self.life.store.node_groups[small_world.WORKERS].update(
+        self.life.magnum.rows.groups[small_world.WORKERS].update(
             node_count=3, min_node_count=1, max_node_count=6,
             labels={'auto_scaling_enabled': 'true'})
         self.life.create()
@@ -172,9 +172,9 @@ class VersionTest(Base):
             path.write_text(text)
 
         upgrading.Upgrade(
-            self.life.runtime, self.life.store, self.life.store.row(),
+            self.life.runtime, self.life.store, self.life.magnum.row(),
             self.life.store.template(small_world.NEWER),
-            self.life.store.row(small_world.WORKERS)).run()
+            self.life.magnum.row(small_world.WORKERS)).run()
         # It also applies the upgrade.
         self.resize(2)
 

@@ -57,7 +57,7 @@ k8s_capi_v1
         return code, out.splitlines()[-1]
 
     def test_refused(self):
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = (
             'UPDATE_IN_PROGRESS')
         code, out = self.call('--all', '--apply')
         self.assertEqual(1, code)

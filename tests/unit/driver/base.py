@@ -38,9 +38,8 @@ class TestCase(testtools.TestCase):
             group='k8s_capi', chart_name='/charts/sandbox-cluster',
             lock_timeout=0, failure_patience=0, retry_time=0,
             credential_settle=0, credential_bound=60)
-        self.w = small_world.World(
-            self.api, config.Options.read(conf),
-            self.useFixture(small_world.Cloud()))
+        self.w = self.useFixture(small_world.World(
+            self.api, config.Options.read(conf)))
         memory.forget(small_world.CLUSTER)
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
@@ -78,30 +77,30 @@ class TestCase(testtools.TestCase):
 
     def operations(self, cluster=None):
         return operations.Operations(
-            self.w.runtime, self.w.store, cluster or self.w.store.row())
+            self.w.runtime, self.w.store, cluster or self.w.row())
 
     def reconciler(self):
         return reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
 
     def create(self, **cluster):
         """As the conductor does, with what it does after that."""
-        self.w.store.clusters[small_world.CLUSTER].update(cluster)
-        row = self.w.store.row()
-        row.ca_cert_ref = 'ca'
+        self.w.rows.clusters[small_world.CLUSTER].update(cluster)
+        row = self.w.row()
+        self.w.rows.make_certificates(row)
         self.operations(row).create(60)
         return row
 
     def check_status(self, times=1):
         """The periodic status, as Magnum itself."""
-        user = self.w.store.user
+        store = self.w.store
         self.w.ask_as()
         try:
             for _time in range(times):
-                if small_world.CLUSTER in self.w.store.clusters:
+                if small_world.CLUSTER in self.w.rows.clusters:
                     self.new_loop().poll()
         finally:
-            self.w.store.user = user
+            self.w.store = store
 
     def new_loop(self):
         """The loop, for one poll."""
@@ -115,7 +114,7 @@ class TestCase(testtools.TestCase):
 
     def resize(self, count, uuid=small_world.WORKERS, **kwargs):
         """As the conductor does; what it does after a failure, too."""
-        group = self.w.store.row(uuid)
+        group = self.w.row(uuid)
         group.node_count = count
         group.status = 'UPDATE_IN_PROGRESS'
         self.w.store.save(group)
@@ -125,9 +124,9 @@ class TestCase(testtools.TestCase):
                         group=small_world.WORKERS, **kwargs):
         """As the conductor does; the status applies it."""
         upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.store.row(),
+            self.w.runtime, self.w.store, self.w.row(),
             self.w.store.template(template),
-            self.w.store.row(group), **kwargs).run()
+            self.w.row(group), **kwargs).run()
 
     def upgrade(self, **kwargs):
         """Request an upgrade, and have the status apply it."""
@@ -144,8 +143,8 @@ class TestCase(testtools.TestCase):
 
     def add_group(self, **fields):
         """Add a node group, as the conductor does; returns its row."""
-        self.w.store.add_group(**fields)
-        group = self.w.store.row(small_world.OTHERS)
+        self.w.add_group(**fields)
+        group = self.w.row(small_world.OTHERS)
         self.operations().change(group, group=group)
         return group
 

@@ -18,11 +18,12 @@ class Cloud(fixtures.Fixture):
 
     :ivar cloud: openstack_api.OpenStack.
     :ivar doors: through which it is reached.
+    :ivar clock: virtual_time.Clock.
     """
 
     def _setUp(self):
-        self.doors = doors.Doors(
-            virtual_time.Clock(objects.NOW.timestamp()))
+        self.clock = virtual_time.Clock(objects.NOW.timestamp())
+        self.doors = doors.Doors(self.clock)
         self.cloud = openstack_api.OpenStack()
         self.cloud.users[USER] = {PROJECT: ('member',)}
         self.doors.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)

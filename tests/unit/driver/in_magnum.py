@@ -5,39 +5,33 @@
 import importlib
 import sys
 
-import fixtures
-
-from tests.lib import doors
 from tests.lib import magnum_api
-from tests.lib import openstack_api
-from tests.lib import virtual_time
-from tests.unit.driver import objects
+from tests.unit.driver import in_cloud
 
 DRIVER = 'k8s_capi_v1'
 
 _OURS = ('magnum_capi.driver.driver', 'magnum_capi.driver.store')
 
 
-class Magnum(fixtures.Fixture):
-    """Magnum's modules, for the time of a test.
+class Magnum(in_cloud.Cloud):
+    """Magnum's modules, and its cloud, for the time of a test.
 
-    :ivar rows: magnum_api.Magnum.
-    :ivar doors: through which its tables are reached; ``log`` tells how.
+    :ivar rows: magnum_api.Magnum; its tables are reached through the doors,
+        whose ``log`` tells how.
     :ivar conf: ConfigOpts of this process.
-    :ivar driver, store: the modules of the driver.
+    :ivar driver, stores: the modules of the driver.
     """
 
     def _setUp(self):
-        clock = virtual_time.Clock(objects.NOW.timestamp())
-        self.doors = doors.Doors(clock)
-        self.cloud = openstack_api.OpenStack()
-        self.rows = magnum_api.Magnum(clock, self.doors, self.cloud, DRIVER)
+        super()._setUp()
+        self.rows = magnum_api.Magnum(
+            self.clock, self.doors, self.cloud, DRIVER)
         for name, module in self.rows.modules().items():
             self._put(name, module)
         self.conf = sys.modules['magnum.conf'].CONF
         self.addCleanup(self._forget)
         self._forget()
-        self.store = importlib.import_module(_OURS[1])
+        self.stores = importlib.import_module(_OURS[1])
         self.driver = importlib.import_module(_OURS[0])
 
     def _put(self, name, module):

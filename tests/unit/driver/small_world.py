@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""A small world for the driver's operations: rows, a cloud, a helm.
+"""A small world for the driver's operations: Magnum, a cloud, a helm.
 
-The management cluster is ``tests.lib.kube_server``; this helm makes there, at
-once, what a chart and Cluster API would have made in the end. Rows are those
-of ``tests.lib.magnum_api``.
+Magnum and the cloud are those of ``tests.lib``, which the driver's own store
+asks. The management cluster is ``tests.lib.kube_server``; this helm makes
+there, at once, what a chart and Cluster API would have made in the end.
 """
 
 import base64
@@ -15,25 +15,23 @@ import datetime
 import functools
 import gzip
 import json
+import pathlib
 import types
 
-from keystoneauth1 import session
+import fixtures
+from oslo_config import cfg
 import yaml
 
-from magnum_capi.driver.cloud import openstack
+from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
-from magnum_capi.driver import failures
-from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
-from tests.lib import doors
 from tests.lib import magnum_api
 from tests.lib import openstack_api
-from tests.unit.driver import in_cloud
+from tests.unit.driver import in_magnum
 from tests.unit.driver import objects
 
 CLUSTER = '06fbf6dc-3c2d-4899-b017-d2b06c0ccd9f'
@@ -53,126 +51,77 @@ _CAPI = 'cluster.x-k8s.io/v1beta2'
 _WORKER = '-worker-node-'
 
 
-class Store:
-    """store.Store over dicts."""
+class Magnum(in_magnum.Magnum):
+    """Magnum with a cluster, in a cloud without volumes and networks.
 
-    def __init__(self, cloud=None, user='u1', roles=('member', 'admin')):
-        self._cloud = cloud
-        #: openstack.Cloud by user; of the user of the request.
-        self._clouds = {}
-        self.user = app_credentials.User(user, roles if user else ())
-        #: Clusters whose certificates were deleted.
-        self.dropped = []
-        #: The driver that Magnum takes for templates that name none.
-        self.picked = 'k8s_capi_v1'
-        #: The CA certificates that Magnum trusts.
-        self.trusted = 'pem'
-        self.clusters = {CLUSTER: dict.fromkeys(magnum_api.CLUSTER_FIELDS) | {
-            'uuid': CLUSTER, 'name': 'First_1', 'project_id': PROJECT,
-            'user_id': 'u1', 'cluster_template_id': TEMPLATE,
-            'keypair': None, 'labels': {}, 'master_flavor_id': 'm1',
-            'stack_id': None, 'status': 'CREATE_IN_PROGRESS',
-            'status_reason': None, 'create_timeout': 60,
-            'api_address': None, 'coe_version': None,
-            'ca_cert_ref': None, 'fixed_network': None,
-            'fixed_subnet': None, 'floating_ip_enabled': True,
-            'docker_volume_size': None, 'master_lb_enabled': False,
-            'created_at': NOW, 'updated_at': None}}
-        #: Function without arguments, the time.
-        self.now = lambda: NOW
-        self.node_groups = {
+    :ivar store: store.Store of who asks now.
+    :ivar context: of the request.
+    """
+
+    def __init__(self, options=None):
+        super().__init__()
+        self._options = options or config.Options.read(cfg.ConfigOpts())
+        self._asked = {}
+
+    def _setUp(self):
+        super()._setUp()
+        self.cloud.images = {
+            'ubuntu-34': {'kube_version': 'v1.34.2'},
+            'ubuntu-35': {'kube_version': 'v1.35.0'},
+            'ubuntu-37': {'kube_version': 'v1.37.0'}}
+        self.cloud.flavors = {
+            **dict.fromkeys(('m1', 'm2', 'm3'), (4096, 2, 20)),
+            'tiny': (512, 1, 20)}
+        self.cloud.types = {'identity', 'image', 'compute'}
+        self.rows.clusters[CLUSTER] = {
+            **dict.fromkeys(magnum_api.CLUSTER_FIELDS), 'uuid': CLUSTER,
+            'name': 'First_1', 'project_id': PROJECT, 'user_id': 'u1',
+            'cluster_template_id': TEMPLATE, 'labels': {},
+            'master_flavor_id': 'm1', 'status': 'CREATE_IN_PROGRESS',
+            'create_timeout': 60, 'floating_ip_enabled': True,
+            'master_lb_enabled': False, 'created_at': NOW}
+        self.rows.groups |= {
             MASTERS: _group(MASTERS, 'default-master', role='master'),
             WORKERS: _group(WORKERS, 'default-worker')}
-        self.templates = {
+        self.rows.templates |= {
             TEMPLATE: _template(TEMPLATE, 'ubuntu-34'),
             NEWER: _template(NEWER, 'ubuntu-35')}
-        clock = types.SimpleNamespace(datetime=lambda: self.now())
-        self._magnum = magnum_api.Magnum(
-            clock, doors.Doors(clock), cloud, 'k8s_capi_v1')
-        self._magnum.groups = self.node_groups
+        self._authorities = pathlib.Path(
+            self.useFixture(fixtures.TempDir()).path) / 'ca.pem'
+        self.trust('pem')
+        self.ask_as('u1', 'member', 'admin')
+
+    def trust(self, authorities):
+        """Have Magnum trust these for the cloud; None: verify nothing."""
+        self.conf.set_override(
+            'verify_ca', authorities is not None, 'drivers')
+        self.conf.set_override(
+            'openstack_ca_file', str(self._authorities), 'drivers')
+        self._authorities.write_text(authorities or '')
+
+    def ask_as(self, user=None, *roles):
+        """Whose token comes with the next requests; None: of nobody here."""
+        if user:
+            has = self.cloud.users.setdefault(user, {})
+            has[PROJECT] = tuple({*has.get(PROJECT, ()), *roles})
+        if (user, roles) not in self._asked:
+            context = magnum_api.Context(
+                openstack_api.token(user, PROJECT), user, PROJECT, roles
+            ) if user else magnum_api.admin()
+            self._asked[user, roles] = context, self.stores.Store(
+                context, self._options, PROJECT)
+        self.context, self.store = self._asked[user, roles]
 
     def row(self, uuid=CLUSTER):
-        for table, kind in ((self.clusters, magnum_api.Cluster),
-                            (self.node_groups, magnum_api.NodeGroup)):
-            if uuid in table:
-                return self._read(kind, table, uuid)
-        raise KeyError(uuid)
-
-    def _read(self, kind, table, uuid):
-        return kind(self._magnum, table, magnum_api.admin(),
-                    objects.as_read(table[uuid]))
+        table, kind = next(
+            found for found in ((self.rows.clusters, magnum_api.Cluster),
+                                (self.rows.groups, magnum_api.NodeGroup))
+            if uuid in found[0])
+        return kind(self.rows, table, magnum_api.admin(), table[uuid])
 
     def add_group(self, **kwargs):
-        self.node_groups[OTHERS] = _group(
+        self.rows.groups[OTHERS] = _group(
             OTHERS, 'A_b', is_default=False, **kwargs)
-
-    def reload(self, cluster):
-        if cluster.uuid not in self.clusters:
-            return False
-        cluster.__dict__.update(objects.as_read(self.clusters[cluster.uuid]))
-        cluster.obj_reset_changes()
-        return True
-
-    def status(self, cluster):
-        return objects.as_read(
-            self.clusters.get(cluster.uuid, {}).get('status'))
-
-    def save(self, row):
-        try:
-            row.save()
-        except (magnum_api.ClusterNotFound, magnum_api.NodeGroupNotFound):
-            raise failures.ClusterGone('gone') from None
-
-    def destroy(self, row):
-        row.destroy()
-
-    def groups(self, cluster):
-        return tuple(map(self.row, sorted(self.node_groups)))
-
-    def template(self, uuid):
-        return self._read(magnum_api.Template, self.templates, uuid)
-
-    def driver_of(self, template):
-        return template.driver or self.picked
-
-    def authorities(self, cluster):
-        return {kind: (f'{kind} certificate', f'{kind} key')
-                for kind in ('ca', 'etcd', 'proxy')}
-
-    def access(self):
-        return app_credentials.Access(
-            self.cloud.services.identity_url('public'), self.cacert())
-
-    def cacert(self):
-        return self.trusted
-
-    def drop_certificates(self, cluster):
-        self.dropped.append(cluster.uuid)
-
-    @property
-    def cloud(self):
-        user = self.user.id or openstack_api.ADMIN
-        if user not in self._clouds:
-            self._clouds[user] = self._of(
-                lambda: self._cloud.session(user, PROJECT))
-        return self._clouds[user]
-
-    def admin_cloud(self):
-        return self._of(lambda: self._cloud.session(
-            openstack_api.ADMIN, 'magnum'))
-
-    def cloud_as(self, auth):
-        return self._of(lambda: session.Session(auth=auth))
-
-    @staticmethod
-    def _of(session_factory):
-        return openstack.Cloud(session_factory, timeout=60)
-
-    def cacert_file(self):
-        return None
-
-    def defaults(self):
-        return gather.Defaults()
 
 
 def _group(uuid, name, **kwargs):
@@ -197,23 +146,6 @@ def _template(uuid, image):
         'master_lb_enabled': False, 'tls_disabled': False,
         'docker_volume_size': None, 'insecure_registry': None,
         'registry_enabled': False, 'apiserver_port': None}
-
-
-class Cloud(in_cloud.Cloud):
-    """A cloud that has no volumes, networks or load balancers of its own."""
-
-    def _setUp(self):
-        super()._setUp()
-        cloud = self.cloud
-        cloud.users = {'u1': {PROJECT: ('member', 'admin')}}
-        cloud.images = {
-            'ubuntu-34': {'kube_version': 'v1.34.2'},
-            'ubuntu-35': {'kube_version': 'v1.35.0'},
-            'ubuntu-37': {'kube_version': 'v1.37.0'}}
-        cloud.flavors = {
-            **dict.fromkeys(('m1', 'm2', 'm3'), (4096, 2, 20)),
-            'tiny': (512, 1, 20)}
-        cloud.types = {'identity', 'image', 'compute'}
 
 
 class Helm:
@@ -511,37 +443,24 @@ def _kept(new):
 key_pair = _key_pairs().__next__
 
 
-class World:
-    """All of it; ``later`` moves the clock.
+class World(Magnum):
+    """All of it; ``later`` moves the clock."""
 
-    :param cloud: Cloud.
-    """
-
-    def __init__(self, api, options, cloud):
+    def __init__(self, api, options):
+        super().__init__(options)
         self.api = api
         api.namespaces = {NAMESPACE}
         api.controller = _see
-        self.cloud, self.doors = cloud.cloud, cloud.doors
-        self.store = Store(self.cloud)
         self.helm = Helm(api)
-        self.moment = NOW
-        self.runtime = reconcile.Runtime(options, api.kube(), self.helm,
-                                         lambda: self.moment)
-        self.store.now = lambda: self.moment
+        self.runtime = reconcile.Runtime(
+            options, api.kube(), self.helm, lambda: self.clock.datetime())
 
     def restart(self):
         """Forget what is known of the management cluster."""
         self.runtime = dataclasses.replace(self.runtime, kube=self.api.kube())
 
     def later(self, **kwargs):
-        self.moment += datetime.timedelta(**kwargs)
-
-    def ask_as(self, user=None, *roles):
-        """Whose token comes with the next requests; None: of nobody here."""
-        if user:
-            has = self.cloud.users.setdefault(user, {})
-            has[PROJECT] = tuple({*has.get(PROJECT, ()), *roles})
-        self.store.user = app_credentials.User(user, roles if user else ())
+        self.clock.now += datetime.timedelta(**kwargs).total_seconds()
 
     def credentials(self):
         """Application credentials in Keystone, as numbers in their order."""
@@ -551,10 +470,10 @@ class World:
     @property
     def cluster(self):
         """The row as it is in the database."""
-        return types.SimpleNamespace(**self.store.clusters[CLUSTER])
+        return types.SimpleNamespace(**self.rows.clusters[CLUSTER])
 
     def group(self, uuid=WORKERS):
-        return types.SimpleNamespace(**self.store.node_groups[uuid])
+        return types.SimpleNamespace(**self.rows.groups[uuid])
 
     def secrets(self):
         """Names of the cluster's Secrets that are not Helm's."""

@@ -11,8 +11,8 @@ from tests.unit.driver import test_gather
 class UnsupportedAttributesTest(test_gather.Base):
 
     def given(self, template=None, cluster=None):
-        self.store.templates[small_world.TEMPLATE].update(template or {})
-        self.store.clusters[small_world.CLUSTER].update(cluster or {})
+        self.w.rows.templates[small_world.TEMPLATE].update(template or {})
+        self.w.rows.clusters[small_world.CLUSTER].update(cluster or {})
 
     def test_each_is_refused(self):
         for cluster, template, says in (

@@ -45,7 +45,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
         return lambda: self.api.put(PATH, before)
 
     def health(self):
-        monitor = self.driver.get_monitor(self.context, self.w.store.row())
+        monitor = self.driver.get_monitor(self.w.context, self.w.row())
         monitor.poll_health_status()
         return monitor.data
 
@@ -55,7 +55,6 @@ class DamagedStateTest(test_driver.DriverTestCase):
                 len(self.w.helm.upgrades), self.w.helm.uninstalls)
 
     def begin(self):
-        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', 60)
 
     def test_periodic_jobs_give_the_reason_and_lose_nothing(self):
@@ -73,7 +72,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
                 self.assertEqual('UNKNOWN', health['health_status'])
                 self.assertIn(SECRET, str(health['health_status_reason']))
                 self.assertEqual(before, self.kept())
-                self.w.store.clusters[small_world.CLUSTER].update(
+                self.w.rows.clusters[small_world.CLUSTER].update(
                     status_reason=None)
                 restore()
 
@@ -82,7 +81,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
 
     def test_of_an_adopted_cluster(self):
         self.begin()
-        self.w.store.clusters[small_world.CLUSTER].update(stack_id='adopted')
+        self.w.rows.clusters[small_world.CLUSTER].update(stack_id='adopted')
         self.api.put(PATH.replace(small_world.RELEASE, 'adopted'),
                      {'data': DAMAGED['cut off']})
 
@@ -108,7 +107,7 @@ class DamagedStateTest(test_driver.DriverTestCase):
             self.assertEqual(before, self.kept())
 
         # As the conductor does after the last of them.
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='DELETE_FAILED')
         restore()
         self.health()

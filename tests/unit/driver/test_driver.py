@@ -13,7 +13,6 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import reconcile
 from tests.lib import magnum_api
 from tests.unit.driver import base
-from tests.unit.driver import in_magnum
 from tests.unit.driver import small_world
 
 
@@ -24,9 +23,8 @@ class DriverTestCase(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.magnum = self.useFixture(in_magnum.Magnum())
-        driver = self.magnum.driver
-        self.contexts = []
+        driver = self.w.driver
+        self.w.contexts, self._made = [], driver.store.Store
         for holder, name, value in (
                 (driver.Driver, '_runtime',
                  lambda made, options=None: self.w.runtime),
@@ -35,17 +33,18 @@ class DriverTestCase(base.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
         self.driver = driver.Driver()
-        self.context = magnum_api.Context('token', 'u1')
+        self.w.rows.make_certificates(
+            self.w.rows.clusters[small_world.CLUSTER])
 
     def store(self, context, options, project_id):
         self.assertEqual(self.w.cluster.project_id, project_id)
-        self.contexts.append(context)
-        return self.w.store
+        self.w.contexts.append(context)
+        return self._made(context, self.w.runtime.options, project_id)
 
     def call(self, method, *args):
         """As the conductor does, which saves the cluster after it."""
-        row = self.w.store.row()
-        getattr(self.driver, method)(self.context, row, *args)
+        row = self.w.row()
+        getattr(self.driver, method)(self.w.context, row, *args)
         self.w.store.save(row)
 
     def settle(self, status):
@@ -54,21 +53,17 @@ class DriverTestCase(base.TestCase):
                          self.w.cluster.status_reason)
 
     def check_status(self, times=1):
-        user = self.w.store.user
-        self.w.ask_as()
         for _time in range(times):
-            if small_world.CLUSTER in self.w.store.clusters:
-                self.driver.update_cluster_status(None, self.w.store.row())
-        self.w.store.user = user
+            if small_world.CLUSTER in self.w.rows.clusters:
+                self.driver.update_cluster_status(None, self.w.row())
 
     def create(self):
-        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', 60)
         self.settle('CREATE_COMPLETE')
 
     def group(self, uuid=WORKERS, **fields):
         """A row as the conductor has changed it, not saved."""
-        row = self.w.store.row(uuid)
+        row = self.w.row(uuid)
         for name, value in fields.items():
             setattr(row, name, value)
         return row
@@ -78,17 +73,17 @@ class LifeTest(DriverTestCase):
 
     def test_who_looks_sees_all_projects(self):
         self.create()
-        self.contexts.clear()
+        self.w.contexts.clear()
 
         self.check_status()
 
-        self.assertTrue(self.contexts and all(
-            c.is_admin and c.all_tenants for c in self.contexts))
+        self.assertTrue(self.w.contexts and all(
+            c.is_admin and c.all_tenants for c in self.w.contexts))
 
     def test_resize_of_what_the_autoscaler_changes_too(self):
         labels = {'auto_scaling_enabled': 'true'}
-        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
-        self.w.store.node_groups[WORKERS].update(
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = labels
+        self.w.rows.groups[WORKERS].update(
             min_node_count=1, max_node_count=5, labels=labels)
         self.create()
         for method, count, args in (
@@ -101,7 +96,6 @@ class LifeTest(DriverTestCase):
 
     def test_rotate_credential(self):
         self.create()
-        self.context.user_id = 'u2'
         self.w.ask_as('u2', 'member')
 
         self.call('rotate_credential')
@@ -112,7 +106,7 @@ class LifeTest(DriverTestCase):
     def test_rotation_while_another_operation_runs_is_a_conflict(self):
         self.create()
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         with reconciler.held(0):
             e = self.assertRaises(magnum_api.Conflict, self.call,
                                   'rotate_credential')
@@ -124,7 +118,7 @@ class LifeTest(DriverTestCase):
 class ServerGroupsTest(DriverTestCase):
 
     def test_of_others_stay_when_a_cluster_goes(self):
-        for table in (self.w.store.clusters, self.w.store.node_groups):
+        for table in (self.w.rows.clusters, self.w.rows.groups):
             for row in table.values():
                 row['labels'] = {'server_group_policies': 'affinity'}
         self.create()
@@ -156,7 +150,7 @@ class ServerGroupsTest(DriverTestCase):
 class ErrorsTest(DriverTestCase):
 
     def test_a_failure_says_why(self):
-        self.w.store.node_groups[WORKERS].update(flavor_id='tiny')
+        self.w.rows.groups[WORKERS].update(flavor_id='tiny')
 
         e = self.assertRaises(magnum_api.MagnumException, self.call,
                               'create_cluster', 60)
@@ -166,7 +160,7 @@ class ErrorsTest(DriverTestCase):
 
     def test_signs_of_percent_are_no_fields(self):
         with mock.patch.object(
-                self.magnum.driver.operations.Operations, 'delete',
+                self.w.driver.operations.Operations, 'delete',
                 side_effect=failures.Failed('100 %(done)s %')):
             e = self.assertRaises(magnum_api.MagnumException, self.call,
                                   'delete_cluster')
@@ -176,7 +170,7 @@ class ErrorsTest(DriverTestCase):
     def test_an_upgrade_that_cannot_be_is_refused_as_wrong(self):
         self.create()
         with mock.patch.object(
-                self.magnum.driver.upgrading.Upgrade, 'run',
+                self.w.driver.upgrading.Upgrade, 'run',
                 side_effect=failures.NotViable('from 50 % to nothing')):
             e = self.assertRaises(
                 magnum_api.NotSupported, self.call, 'upgrade_cluster',
@@ -192,15 +186,15 @@ class ErrorsTest(DriverTestCase):
 
     def test_certificates_cannot_be_rotated(self):
         # The conductor has made new ones already.
-        put_back = []
-        self.w.store.put_back_certificates = put_back.append
-        row = self.w.store.row()
+        row, before = self.w.row(), dict(self.w.rows.certificates)
+        self.w.rows.make_certificates(row)
 
         self.assertRaises(
             magnum_api.NotSupported, self.driver.rotate_ca_certificate,
-            self.context, row)
+            self.w.context, row)
 
-        self.assertEqual([row], put_back)
+        self.assertEqual((self.w.cluster.ca_cert_ref, before), (
+            row.ca_cert_ref, self.w.rows.certificates))
 
     def test_there_are_no_federations(self):
         for name in ('create', 'update', 'delete'):
@@ -213,23 +207,23 @@ class MonitorTest(DriverTestCase):
 
     def test_it_looks_as_administrator(self):
         self.create()
-        self.contexts.clear()
+        self.w.contexts.clear()
 
-        monitor = self.driver.get_monitor(self.context, self.w.store.row())
+        monitor = self.driver.get_monitor(self.w.context, self.w.row())
         monitor.poll_health_status()
 
         self.assertEqual('HEALTHY', monitor.data['health_status'])
         self.assertTrue(all(c.is_admin and c.all_tenants
-                            for c in self.contexts))
+                            for c in self.w.contexts))
 
     def test_none_with_a_wrong_configuration(self):
-        self.magnum.conf.register_opts(
-            self.magnum.driver.config.OPTIONS, 'k8s_capi')
-        self.magnum.conf.set_override(
+        self.w.conf.register_opts(
+            self.w.driver.config.OPTIONS, 'k8s_capi')
+        self.w.conf.set_override(
             'default_value_overlays', ['none'], 'k8s_capi')
 
         self.assertIsNone(self.driver.get_monitor(
-            self.context, self.w.store.row()))
+            self.w.context, self.w.row()))
         self.assertIn('default_value_overlays', self.logger.output)
 
 
@@ -243,10 +237,10 @@ class ProvidesTest(DriverTestCase):
         self.assertFalse(self.driver.beta)
 
     def provided(self, **options):
-        self.magnum.conf.register_opts(
-            self.magnum.driver.config.OPTIONS, 'k8s_capi')
+        self.w.conf.register_opts(
+            self.w.driver.config.OPTIONS, 'k8s_capi')
         for name, value in options.items():
-            self.magnum.conf.set_override(name, value, 'k8s_capi')
+            self.w.conf.set_override(name, value, 'k8s_capi')
         found = self.driver.provides
         self.assertEqual({('vm', 'kubernetes')}, {
             (one['server_type'], one['coe']) for one in found})

@@ -23,9 +23,9 @@ class FirstSizeTest(test_driver.DriverTestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.store.clusters[small_world.CLUSTER].update(
-            labels=AUTOSCALED['labels'], ca_cert_ref='ca')
-        self.w.store.node_groups[WORKERS].update(AUTOSCALED, node_count=3)
+        self.w.rows.clusters[small_world.CLUSTER].update(
+            labels=AUTOSCALED['labels'])
+        self.w.rows.groups[WORKERS].update(AUTOSCALED, node_count=3)
 
     def replicas(self, uuid=WORKERS):
         return self.w.helm.replicas(
@@ -46,7 +46,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
         """The autoscaler adds nodes, and the health job sees it."""
         self.machines(5)
         self.driver.get_monitor(
-            self.context, self.w.store.row()).poll_health_status()
+            self.w.context, self.w.row()).poll_health_status()
         self.assertEqual(5, self.w.group().node_count)
 
     def test_of_the_default_group(self):
@@ -61,7 +61,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
         self.call('create_cluster', 60)
         self.made()
         self.grow()
-        self.w.store.add_group(**AUTOSCALED | {'node_count': 2})
+        self.w.add_group(**AUTOSCALED | {'node_count': 2})
 
         self.call('create_nodegroup', self.group(OTHERS))
         self.assertEqual(2, self.replicas(OTHERS))
@@ -90,7 +90,7 @@ class FirstSizeTest(test_driver.DriverTestCase):
         self.assertEqual(('COMPLETE', 3), self.made())
         self.grow()
         template = self.w.store.template(small_world.NEWER)
-        self.w.store.add_group()
+        self.w.add_group()
         for method, *args in (
                 ('create_nodegroup', self.group(OTHERS)),
                 ('update_nodegroup', self.group(WORKERS, max_node_count=7)),

@@ -29,24 +29,24 @@ class Base(testtools.TestCase):
         self.setUpWorld()
 
     def setUpWorld(self):
-        self.cloud = self.useFixture(small_world.Cloud()).cloud
-        self.store = small_world.Store(self.cloud)
+        self.w = self.useFixture(small_world.Magnum())
+        self.cloud = self.w.cloud
 
     def labels(self, **labels):
         """Labels of the template, which Magnum copies into the cluster."""
-        self.store.templates[small_world.TEMPLATE]['labels'] = labels
-        self.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.w.rows.templates[small_world.TEMPLATE]['labels'] = labels
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = labels
 
     def plan(self, **kwargs):
         conf = cfg.ConfigOpts()
         conf.register_opts(config.OPTIONS, group='k8s_capi')
         self.useFixture(config_fixture.Config(conf)).config(
             group='k8s_capi', **self.options)
-        cluster = self.store.row()
+        cluster = self.w.row()
         return gather.Planner(
-            rows.Rows(cluster, self.store.groups(cluster),
-                      self.store.template(small_world.TEMPLATE)),
-            self.store.cloud, config.Options.read(conf), **kwargs).plan()
+            rows.Rows(cluster, self.w.store.groups(cluster),
+                      self.w.store.template(small_world.TEMPLATE)),
+            self.w.store.cloud, config.Options.read(conf), **kwargs).plan()
 
 
 class PlanTest(Base):
@@ -138,28 +138,28 @@ class PlanTest(Base):
             'openstack-cluster', 'https://example.org', '0.14.1')))
 
     def test_flavor_of_masters_is_that_of_their_group_else_the_clusters(self):
-        self.store.clusters[small_world.CLUSTER]['master_flavor_id'] = 'm2'
+        self.w.rows.clusters[small_world.CLUSTER]['master_flavor_id'] = 'm2'
         for flavor, expected in (('m3', 'm3'), (None, 'm2')):
-            self.store.node_groups[small_world.MASTERS]['flavor_id'] = flavor
+            self.w.rows.groups[small_world.MASTERS]['flavor_id'] = flavor
             self.assertEqual(expected, self.plan().spec.master_flavor)
 
     def test_name_servers_are_separated_by_commas(self):
         for text, expected in (('192.0.2.1', ('192.0.2.1',)), (None, ()),
                                ('192.0.2.1, 192.0.2.2,',
                                 ('192.0.2.1', '192.0.2.2'))):
-            self.store.templates[small_world.TEMPLATE][
+            self.w.rows.templates[small_world.TEMPLATE][
                 'dns_nameserver'] = text
             self.assertEqual(expected, self.plan().spec.dns_nameservers)
 
     def test_cloud_is_asked_once_for_each_thing(self):
-        self.store.add_group()
+        self.w.add_group()
         self.plan()
         self.assertEqual(1, [path for _, path, *_ in self.cloud.seen].count(
             '/flavors/m1'))
 
     def test_what_rows_and_options_say_is_in_the_values(self):
-        tables = {'cluster': self.store.clusters[small_world.CLUSTER],
-                  'workers': self.store.node_groups[small_world.WORKERS]}
+        tables = {'cluster': self.w.rows.clusters[small_world.CLUSTER],
+                  'workers': self.w.rows.groups[small_world.WORKERS]}
         self.cloud.images['special'] = {'kube_version': 'v1.34.1'}
         for where, field, value, path, expected in (
                 (None, None, None, 'controlPlane.machineCount', 1),
@@ -214,7 +214,7 @@ class PlanTest(Base):
                     errors.UsageError, self.plan)))
 
     def test_what_the_cloud_does_not_have(self):
-        self.store.node_groups[small_world.WORKERS]['flavor_id'] = None
+        self.w.rows.groups[small_world.WORKERS]['flavor_id'] = None
         e = self.assertRaises(services.NotUsable, self.plan)
         self.assertIn('no flavor', str(e))
         # B.4.16

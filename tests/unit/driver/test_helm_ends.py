@@ -34,16 +34,14 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
         self.assertIn('infra', self.w.cluster.status_reason)
 
     def test_creation_without_a_timeout_ends(self):
-        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', None)
 
         self.assert_ended('CREATE_COMPLETE', 1)
 
     def test_node_groups_come_and_go_beside_it(self):
-        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', None)
         self.check_status(5)
-        self.w.store.add_group()
+        self.w.add_group()
 
         self.call('create_nodegroup', self.group(OTHERS))
         self.assert_ended('UPDATE_COMPLETE', 2)
@@ -51,14 +49,13 @@ class UnknownDeploymentTest(test_driver.DriverTestCase):
         self.call('delete_nodegroup', self.group(
             OTHERS, status='DELETE_IN_PROGRESS'))
         self.assert_ended('UPDATE_COMPLETE', 3)
-        self.assertNotIn(OTHERS, self.w.store.node_groups)
+        self.assertNotIn(OTHERS, self.w.rows.groups)
 
 
 class CreationWithoutTimeoutTest(test_driver.DriverTestCase):
 
     def test_what_helm_cannot_change_ends_it(self):
         # For custom resources, helm compares manifests, not objects.
-        self.w.store.clusters[small_world.CLUSTER].update(ca_cert_ref='ca')
         self.call('create_cluster', 0)
         for path, obj in self.w.api.objects.items():
             if '/machinedeployments/' in path:

@@ -77,7 +77,7 @@ class CostTest(base.TestCase):
         self.w.helm.uninstall = lambda *args: True
         self.api.objects[self.path]['metadata'][
             'deletionTimestamp'] = '2026-11-21T15:00:00Z'
-        for table in (self.w.store.clusters, self.w.store.node_groups):
+        for table in (self.w.rows.clusters, self.w.rows.groups):
             for row in table.values():
                 row['status'] = 'DELETE_IN_PROGRESS'
         self.assertEqual([2, 5], self.read(7))
@@ -118,7 +118,7 @@ class CostTest(base.TestCase):
         self.check_status(4)
         reason = self.w.cluster.status_reason
         self.assertIn('Installing', reason)
-        row = self.w.store.clusters[small_world.CLUSTER]
+        row = self.w.rows.clusters[small_world.CLUSTER]
         for written in ('A later one', 'an earlier one', None):
             row['status_reason'] = written
             self.check_status(3)
@@ -135,19 +135,21 @@ class CostTest(base.TestCase):
         read = self.templates_read()
         self.check_status(5)
         self.assertEqual([], read)
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'cluster_template_id'] = small_world.NEWER
         self.check_status(2)
         self.assertEqual([small_world.NEWER], read)
         # Templates have no order.
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'cluster_template_id'] = small_world.TEMPLATE
         self.check_status(2)
         self.assertEqual([small_world.NEWER, small_world.TEMPLATE], read)
 
     def templates_read(self):
-        read, real = [], self.w.store.template
-        self.w.store.template = lambda uuid: read.append(uuid) or real(uuid)
+        read, kind = [], self.w.stores.Store
+        real = kind.template
+        self.patch(kind, 'template', lambda store, uuid: (
+            read.append(uuid) or real(store, uuid)))
         return read
 
 
@@ -156,10 +158,10 @@ class GroupsTest(base.TestCase):
 
     def test_group_that_was_handed_over_stays_when_it_fails(self):
         self.created()
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
+        self.w.add_group()
+        group = self.w.row(small_world.OTHERS)
         self.operations().change(group, group=group)
-        self.w.store.node_groups[small_world.OTHERS][
+        self.w.rows.groups[small_world.OTHERS][
             'status'] = 'CREATE_FAILED'
 
         self.resize(2)
@@ -173,7 +175,7 @@ class GroupsTest(base.TestCase):
         path, = [path for path in self.api.objects if '/clusters/' in path]
         self.api.objects[path]['metadata'][
             'deletionTimestamp'] = '2026-11-21T15:00:00Z'
-        self.w.store.node_groups[small_world.WORKERS][
+        self.w.rows.groups[small_world.WORKERS][
             'status'] = 'DELETE_FAILED'
 
         self.check_status(3)
@@ -217,7 +219,7 @@ class MemoryTest(base.TestCase):
 
     def poll_another(self):
         """What Magnum does while only another cluster is in progress."""
-        row = self.w.store.row()
+        row = self.w.row()
         row.uuid = '99999999-3c2d-4899-b017-d2b06c0ccd9f'
         loop.Loop(reconcile.Reconciler(
             self.w.runtime, self.w.store, row)).poll()

@@ -46,7 +46,7 @@ class Base(base.TestCase):
 
     def poll(self, world=None):
         found = monitor.Monitor(world or (lambda: self.w.runtime),
-                                self.w.store, self.w.store.row())
+                                self.w.store, self.w.row())
         found.poll_health_status()
         return found.data
 
@@ -63,7 +63,7 @@ class MonitorTest(Base):
         # Magnum saves a health only where there is one (magnum 23.0.0,
         # magnum/service/periodic.py, ClusterHealthUpdateJob).
         self.created()
-        self.w.store.clusters[small_world.CLUSTER]['stack_id'] = (
+        self.w.rows.clusters[small_world.CLUSTER]['stack_id'] = (
             'another-driver-abcdefghijkl')
         self.assertEqual({}, self.poll())
 
@@ -95,12 +95,12 @@ class MonitorTest(Base):
 
     def test_cluster_that_distrusts_the_cloud_gets_magnums_authorities(self):
         self.created()
-        self.w.store.trusted = 'new pem'
+        self.w.trust('new pem')
         self.patch(app_credentials, 'check', lambda data, *_: (
             credentials.VALID if vault.cacert(data) == 'new pem'
             else credentials.UNTRUSTED))
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
 
         with reconciler.held(0):
             self.poll()
@@ -142,26 +142,26 @@ class MonitorTest(Base):
     def observed(self):
         """A reconciler of the cluster, its memory and its node groups."""
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         return reconciler, reconciler.vault.state(), observer.cached(
             self.w.runtime.kube, reconciler.namespace, reconciler.release)
 
     def test_deletion_is_taken_up_unless_it_is_done(self):
         self.created()
         # Also when a resize that ended late has written over it.
-        self.w.store.node_groups[small_world.MASTERS][
+        self.w.rows.groups[small_world.MASTERS][
             'status'] = 'DELETE_IN_PROGRESS'
         other = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         for status in ('DELETE_FAILED', 'UPDATE_COMPLETE', 'CREATE_COMPLETE'):
-            self.w.store.clusters[small_world.CLUSTER]['status'] = status
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = status
             # It is left to who holds the lock.
             with other.held(0):
                 self.poll()
             self.assertEqual(status, self.w.cluster.status)
             self.poll()
             self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_COMPLETE'
         self.poll()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
@@ -170,7 +170,7 @@ class MonitorTest(Base):
         self.autoscaled(3)
         reconciler, state, snapshot = self.observed()
         rows = reconciler.rows()
-        self.w.store.clusters.clear()
+        self.w.rows.clusters.clear()
 
         # Neither raises.
         loop.Loop(reconciler).correct(rows, state, snapshot)
@@ -185,9 +185,9 @@ class MonitorTest(Base):
         """
         if not self.api.objects:
             self.created()
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             node_count=self.count() + 2, status='UPDATE_IN_PROGRESS')
-        self.w.store.clusters[small_world.CLUSTER].update(cluster)
+        self.w.rows.clusters[small_world.CLUSTER].update(cluster)
 
     def count(self):
         return self.api.objects[next(
@@ -227,20 +227,20 @@ class MonitorTest(Base):
         self.lost_resize()
         self.polled(0)
         self.polled(40)
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 2
         self.assertEqual('CREATE_COMPLETE', self.polled(40))
-        asked = dict(self.w.store.node_groups[small_world.WORKERS])
-        self.w.store.node_groups[small_world.WORKERS].update(
+        asked = dict(self.w.rows.groups[small_world.WORKERS])
+        self.w.rows.groups[small_world.WORKERS].update(
             status='UPDATE_COMPLETE', node_count=self.count())
         self.polled(40)
-        self.w.store.node_groups[small_world.WORKERS].update(asked)
+        self.w.rows.groups[small_world.WORKERS].update(asked)
         self.assertEqual('CREATE_COMPLETE', self.polled(40))
 
     def test_resize_that_waits_for_the_lock_is_not_lost(self):
         self.lost_resize()
         self.polled(0)
         other = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         with other.held(0):
             self.assertEqual('CREATE_COMPLETE', self.polled(100))
 
@@ -249,7 +249,7 @@ class MonitorTest(Base):
         with socket.create_server(('127.0.0.1', 0)) as server:
             self.created()
             port = server.getsockname()[1]
-            self.w.store.clusters[small_world.CLUSTER]['api_address'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['api_address'] = (
                 f'https://127.0.0.1:{port}')
             path = next(p for p in self.api.objects if '/clusters/' in p)
             self.api.objects[path]['spec']['controlPlaneEndpoint'] = {
@@ -263,9 +263,9 @@ class MonitorTest(Base):
     def autoscaled(self, count):
         """A cluster whose node group the autoscaler has made this large."""
         labels = {'auto_scaling_enabled': 'true'}
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             min_node_count=1, max_node_count=5, labels=labels)
-        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = labels
         self.created()
         self.scale(count)
 
@@ -283,7 +283,7 @@ class MonitorTest(Base):
             self.w.group().node_count, self.w.cluster.status))
         path = next(p for p in self.api.objects if '/machinedeployments/' in p)
         self.api.objects[path]['spec']['replicas'] = 2
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status'] = 'UPDATE_COMPLETE'
         self.poll()
         self.assertEqual(2, self.w.group().node_count)
@@ -326,7 +326,7 @@ class MonitorTest(Base):
 
     def test_size_of_a_cluster_whose_deletion_failed_is_left_alone(self):
         self.autoscaled(3)
-        self.w.store.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         reconciler, state, snapshot = self.observed()
         self.assertEqual([], loop.corrections(
             reconciler.rows(), state, snapshot))
@@ -340,21 +340,21 @@ class MonitorTest(Base):
     def test_size_is_left_alone_while_somebody_works_on_the_cluster(self):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         with reconciler.held(0):
             data = self.poll()
         self.assertEqual(1, self.w.group().node_count)
         self.assertEqual(health.HEALTHY, data['health_status'])
         # The health of the next clusters does not wait for it.
         self.assertEqual([], self.api.clock.naps)
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = (
             'UPDATE_IN_PROGRESS')
         self.poll()
         self.assertEqual(1, self.w.group().node_count)
 
     def failed(self, reason):
         self.created()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='UPDATE_FAILED', status_reason=reason)
         self.poll()
         return self.w.cluster
@@ -368,7 +368,7 @@ class MonitorTest(Base):
     def test_any_other_failure_stays_one(self):
         self.assertEqual('UPDATE_FAILED', self.failed('too small').status)
         for status in ('CREATE_FAILED', 'UPDATE_IN_PROGRESS'):
-            self.w.store.clusters[small_world.CLUSTER].update(
+            self.w.rows.clusters[small_world.CLUSTER].update(
                 status=status, status_reason=loop.ROTATION_REFUSED)
             self.poll()
             self.assertEqual(status, self.w.cluster.status)
@@ -412,14 +412,14 @@ class RememberedTest(Base):
     def test_cluster_that_is_well_costs_no_request(self):
         self.quiet()
         for status in ('CREATE_COMPLETE', 'UPDATE_COMPLETE'):
-            self.w.store.clusters[small_world.CLUSTER]['status'] = status
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = status
             for _time in range(3):
                 self.assertEqual(health.HEALTHY, self.poll()['health_status'])
         self.assertEqual([], self.reads())
 
     def test_cluster_that_is_being_deleted_costs_no_request(self):
         self.quiet()
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_IN_PROGRESS'
         self.assertEqual({'cluster': 'is being deleted'},
                          self.poll()['health_status_reason'])
@@ -428,7 +428,7 @@ class RememberedTest(Base):
     def test_memory_of_the_cluster_is_read_when_it_was_written(self):
         self.quiet()
         reconciler = reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.store.row())
+            self.w.runtime, self.w.store, self.w.row())
         before = self.cached.version(reconciler.namespace, state_module.name(
             reconciler.release))
         state = reconciler.vault.state()
@@ -452,7 +452,7 @@ class RememberedTest(Base):
     def test_sizes_are_not_those_of_yesterday(self):
         # What is remembered of the group is older than its last resize.
         self.quiet()
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
         md = next(p for p in self.api.objects if '/machinedeployments/' in p)
         wanted = self.api.objects[md]['spec']['replicas']

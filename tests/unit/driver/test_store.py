@@ -55,7 +55,7 @@ class StoreTestCase(testtools.TestCase):
             self.magnum, self.magnum.groups, self.context, row)
 
     def made(self, context, project_id='p', **options):
-        return self.process.store.Store(context, mock.Mock(**{
+        return self.process.stores.Store(context, mock.Mock(**{
             'credential_interface': 'internal', 'openstack_timeout': 7.0,
             **options}), project_id)
 
@@ -218,7 +218,7 @@ class CloudTest(StoreTestCase):
     def made_with(self, get):
         """Arguments that a cloud is made with: session factory, options."""
         with mock.patch.object(
-                self.process.store.openstack, 'Cloud') as made:
+                self.process.stores.openstack, 'Cloud') as made:
             get()
         (factory, project_id), options = made.call_args
         return factory, {'project_id': project_id, **options}
@@ -336,7 +336,7 @@ class ClustersTest(StoreTestCase):
         return made
 
     def found(self):
-        return [row.uuid for row in self.process.store.all_clusters()]
+        return [row.uuid for row in self.process.stores.all_clusters()]
 
     def test_all_projects(self):
         wanted = [self.add(1, project_id='p'), self.add(2, project_id='q')]
@@ -349,6 +349,6 @@ class ClustersTest(StoreTestCase):
             text for _door, text in self.process.doors.log])
 
     def test_store_of_magnum_itself(self):
-        found = self.process.store.of_magnum(self.store._options, 'p')
+        found = self.process.stores.of_magnum(self.store._options, 'p')
         self.assertIsNone(found.user.id)
         self.assertTrue(found.cloud)

@@ -57,11 +57,12 @@ class Base(test_kept.Base):
                                  region=None, interface='public',
                                  verify=True)).encode()).decode()}})
         world.helm.upgrade(STACK, CHART, VALUES, small_world.NAMESPACE)
-        store.clusters[small_world.CLUSTER].update(
-            stack_id=STACK, status='CREATE_COMPLETE', ca_cert_ref='ca')
-        for group in store.node_groups.values():
+        cluster = world.rows.clusters[small_world.CLUSTER]
+        cluster.update(stack_id=STACK, status='CREATE_COMPLETE')
+        world.rows.make_certificates(cluster)
+        for group in world.rows.groups.values():
             group['status'] = 'CREATE_COMPLETE'
-        self.template = store.templates[small_world.TEMPLATE]
+        self.template = world.rows.templates[small_world.TEMPLATE]
         self.template['driver'] = rules.FORMER
         self.others = []
         #: Called before the driver of the template is written.
@@ -74,25 +75,25 @@ class Base(test_kept.Base):
             self.name_driver)
 
     def rows(self):
-        yield self.w.store.row()
+        yield self.w.row()
         yield from self.others
 
     def name_driver(self, template, before, after):
         self.before()
-        row = self.w.store.templates[template]
+        row = self.w.rows.templates[template]
         if row['driver'] != before:
             return False
         row['driver'] = after
         return True
 
     def show(self, undo=False):
-        return self.adoption().show([self.w.store.row()], undo)[0]
+        return self.adoption().show([self.w.row()], undo)[0]
 
     def adopt(self):
-        return self.adoption().adopt([self.w.store.row()])[0]
+        return self.adoption().adopt([self.w.row()])[0]
 
     def undo(self):
-        return self.adoption().undo([self.w.store.row()])[0]
+        return self.adoption().undo([self.w.row()])[0]
 
     def adopted(self):
         self.assertEqual((adopt.ADOPTED, ()), (
@@ -102,10 +103,10 @@ class Base(test_kept.Base):
     def world(self):
         """All that there is, but not when node groups were written."""
         groups = {uuid: {**row, 'updated_at': None} for uuid, row
-                  in self.w.store.node_groups.items()}
+                  in self.w.rows.groups.items()}
         return copy.deepcopy((
-            self.api.objects, self.w.store.clusters, groups,
-            self.w.store.templates, self.w.cloud.credentials))
+            self.api.objects, self.w.rows.clusters, groups,
+            self.w.rows.templates, self.w.cloud.credentials))
 
     def machines(self):
         return sorted(path.rpartition('/')[2] for path in self.api.objects
@@ -140,7 +141,7 @@ class ShowTest(Base):
         values['nodeGroups'][0].update(
             autoscale='true', machineCountMin=1, machineCountMax=9)
         self.w.helm.upgrade(STACK, CHART, values, small_world.NAMESPACE)
-        self.w.store.node_groups[small_world.WORKERS].update(**fields)
+        self.w.rows.groups[small_world.WORKERS].update(**fields)
         return self.show()
 
     def test_group_that_would_lose_its_autoscaler(self):
@@ -157,7 +158,7 @@ class ShowTest(Base):
         self.assertEqual((adopt.WOULD, ()), (found.kind, found.why))
 
     def test_label_that_this_driver_refuses(self):
-        self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = {
             'etcd_volume_size': 'much'}
         found = self.show()
         self.assertEqual(adopt.REFUSED, found.kind)
@@ -225,7 +226,7 @@ class AdoptTest(Base):
             path: found for path, found in self.api.objects.items()
             if path != memory})
         self.assertEqual(before[1:3], (
-            self.w.store.clusters, self.w.store.node_groups))
+            self.w.rows.clusters, self.w.rows.groups))
         self.assertEqual(names.DRIVER, self.template['driver'])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
@@ -246,7 +247,7 @@ class AdoptTest(Base):
         self.assertEqual(before, self.world())
 
     def test_image_of_a_cluster_that_was_upgraded(self):
-        row = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.rows.groups[small_world.WORKERS]
         row['image_id'] = 'gone'
         before = self.world()
         self.adopted()
@@ -256,7 +257,7 @@ class AdoptTest(Base):
 
     def test_operation_that_began_meanwhile(self):
         def begin():
-            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                 'UPDATE_IN_PROGRESS')
         self.before = begin
         found = self.adopt()
@@ -266,7 +267,7 @@ class AdoptTest(Base):
         self.assertNotIn('magnum', self.secrets())
 
     def test_helm_that_ran_meanwhile(self):
-        row = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.rows.groups[small_world.WORKERS]
         row['image_id'] = 'gone'
         self.before = lambda: self.w.helm.record(2, None, release=STACK)
         self.assertEqual(adopt.REFUSED, self.adopt().kind)
@@ -284,25 +285,26 @@ class AdoptTest(Base):
 
     def test_one_that_was_interrupted_between_rows_is_repeated(self):
         self.w.cloud.images['ubuntu-33'] = {'kube_version': 'v1.33.0'}
-        row = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.rows.groups[small_world.WORKERS]
         row['image_id'] = 'ubuntu-33'
         before = self.world()
-        save = self.w.store.save
+        kind = self.w.stores.Store
+        save = kind.save
         for saved in (False, True):
-            def die(row):
+            def die(store, row):
                 if saved:
-                    save(row)
+                    save(store, row)
                 raise KeyboardInterrupt
-            self.w.store.save = die
+            kind.save = die
             self.assertRaises(KeyboardInterrupt, self.adopt)
-        self.w.store.save = save
+        kind.save = save
         self.adopted()
         self.assertEqual('ubuntu-34', row['image_id'])
         self.undo()
         self.assertEqual(before, self.world())
 
     def test_images_are_as_before_if_the_template_changed(self):
-        row = self.w.store.node_groups[small_world.WORKERS]
+        row = self.w.rows.groups[small_world.WORKERS]
         row['image_id'] = 'gone'
         self.before = lambda: self.template.update(driver='other')
         self.assertEqual(adopt.REFUSED, self.adopt().kind)
@@ -346,12 +348,12 @@ class TogetherTest(Base):
     def test_all_or_none(self):
         before = self.world()
         # Its row is not in the database any more.
-        self.w.store.clusters[OTHER] = {
-            **self.w.store.clusters[small_world.CLUSTER], 'uuid': OTHER,
+        self.w.rows.clusters[OTHER] = {
+            **self.w.rows.clusters[small_world.CLUSTER], 'uuid': OTHER,
             'stack_id': 'other-x'}
-        row = self.w.store.row(OTHER)
-        del self.w.store.clusters[OTHER]
-        found = self.adoption().adopt([self.w.store.row(), row])
+        row = self.w.row(OTHER)
+        del self.w.rows.clusters[OTHER]
+        found = self.adoption().adopt([self.w.row(), row])
         self.assertEqual([adopt.REFUSED, adopt.FAILED],
                          [one.kind for one in found])
         self.assertEqual(before, self.world())
@@ -380,8 +382,8 @@ class LifeTest(Base):
 
     def test_new_node_group_has_a_name_of_this_driver(self):
         self.adopted()
-        self.w.store.add_group(status='CREATE_IN_PROGRESS')
-        self.operations().change(self.w.store.row(small_world.OTHERS))
+        self.w.add_group(status='CREATE_IN_PROGRESS')
+        self.operations().change(self.w.row(small_world.OTHERS))
         self.check_status(2)
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status,
                          self.w.cluster.status_reason)
@@ -415,7 +417,7 @@ class LifeTest(Base):
                 'defaultStorageClass': storage}}}}
         self.w.cloud.types.add('block-storage')
         # Magnum-capi-helm does not read it.
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'floating_ip_enabled'] = False
         self.w.helm.upgrade(STACK, CHART, {**VALUES, **fixed},
                             small_world.NAMESPACE)
@@ -448,16 +450,17 @@ class LifeTest(Base):
     def test_deletion_whose_conductor_dies_at_the_end(self):
         self.adopted()
         self.operations().delete()
-        save = self.w.store.save
+        kind = self.w.stores.Store
+        save = kind.save
 
-        def die(row):
+        def die(store, row):
             if getattr(row, 'status', '') == 'DELETE_COMPLETE':
                 raise failures.ClusterGone('killed')
-            save(row)
-        self.w.store.save = die
+            save(store, row)
+        kind.save = die
         self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
-        self.w.store.save = save
+        kind.save = save
         self.check_status(3)
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual({}, self.w.cloud.credentials)

@@ -59,13 +59,13 @@ class RowsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.store = small_world.Store()
+        self.w = self.useFixture(small_world.Magnum())
 
     def rows(self, status=None):
-        cluster = self.store.row()
+        cluster = self.w.row()
         cluster.status = status or cluster.status
-        return rows.Rows(cluster, self.store.groups(cluster),
-                         self.store.template(small_world.TEMPLATE))
+        return rows.Rows(cluster, self.w.store.groups(cluster),
+                         self.w.store.template(small_world.TEMPLATE))
 
     def changed(self, table, uuid, autoscaled=(), **fields):
         """Whether another digest is made of rows with these fields."""
@@ -75,9 +75,9 @@ class RowsTest(testtools.TestCase):
 
     def test_deletion_is_known_by_the_control_planes_row(self):
         deleting = {'status': 'DELETE_IN_PROGRESS'}
-        self.store.node_groups[small_world.WORKERS].update(deleting)
+        self.w.rows.groups[small_world.WORKERS].update(deleting)
         self.assertEqual('UPDATE', self.rows('UPDATE_IN_PROGRESS').operation)
-        self.store.node_groups[small_world.MASTERS].update(deleting)
+        self.w.rows.groups[small_world.MASTERS].update(deleting)
         found = self.rows('UPDATE_IN_PROGRESS')
         self.assertEqual('DELETE', found.operation)
         self.assertEqual('DELETE_IN_PROGRESS',
@@ -97,10 +97,10 @@ class RowsTest(testtools.TestCase):
                 (True, autoscaled, {'max_node_count': 6}),
                 (True, (), {'status': 'DELETE_IN_PROGRESS'})):
             self.assertEqual(counts, self.changed(
-                self.store.node_groups, small_world.WORKERS, is_autoscaled,
+                self.w.rows.groups, small_world.WORKERS, is_autoscaled,
                 **fields), fields)
         self.assertFalse(self.changed(
-            self.store.clusters, small_world.CLUSTER, status='X',
+            self.w.rows.clusters, small_world.CLUSTER, status='X',
             api_address='https://x', status_reason='because'))
 
     def test_group_that_waits_for_its_turn_is_another_request(self):
@@ -123,7 +123,7 @@ class RowsTest(testtools.TestCase):
         for lost in (state.State(), state.State(
                 kept=dataclasses.replace(kept, rows='other'))):
             self.assertNotEqual(kept.digest, self.rows().wanted(lost).digest)
-        self.store.node_groups[small_world.WORKERS]['node_count'] = 7
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 7
         self.assertNotEqual(kept.digest, self.rows().wanted(recorded).digest)
 
     def test_group_whose_creation_failed_never_was(self):
@@ -134,8 +134,8 @@ class RowsTest(testtools.TestCase):
                 ('CREATE_IN_PROGRESS', False, (), True),
                 ('CREATE_FAILED', False, (small_world.OTHERS,), True),
                 ('CREATE_FAILED', False, (), False)):
-            self.store.add_group(status=status)
-            self.store.node_groups[small_world.OTHERS][
+            self.w.add_group(status=status)
+            self.w.rows.groups[small_world.OTHERS][
                 'is_default'] = default
             applied = frozenset(applied)
             for found in (self.rows().live(applied), self.rows().wanted(
@@ -144,7 +144,7 @@ class RowsTest(testtools.TestCase):
 
     def test_control_plane_is_known_by_its_role(self):
         for role in ('worker', 'gpu'):
-            self.store.node_groups[small_world.WORKERS]['role'] = role
+            self.w.rows.groups[small_world.WORKERS]['role'] = role
             for reverse in (False, True):
                 found = self.rows()
                 found = dataclasses.replace(found, groups=tuple(sorted(
@@ -260,15 +260,15 @@ class NodeGroupTest(testtools.TestCase):
 
     def test_labels_and_taints_of_a_node_group(self):
         taint = {'key': 'gpu', 'effect': 'NoSchedule'}
-        store = small_world.Store()
-        store.add_group(node_labels={'disk': 'fast'}, node_taints=[taint])
+        world = self.useFixture(small_world.Magnum())
+        world.add_group(node_labels={'disk': 'fast'}, node_taints=[taint])
 
-        found = rows.node_group(store.row(small_world.OTHERS))
+        found = rows.node_group(world.row(small_world.OTHERS))
 
         self.assertEqual(({'disk': 'fast'}, (taint,)),
                          (found.node_labels, found.node_taints))
         self.assertEqual(0, rows.node_group(types.SimpleNamespace(
-            **{**store.node_groups[small_world.OTHERS],
+            **{**world.rows.groups[small_world.OTHERS],
                'min_node_count': None})).min)
 
 

@@ -72,6 +72,7 @@ class LifeTest(base.TestCase):
 
     def run_once(self, user='alice'):
         self.w.ask_as(user, 'member')
+        self.reconciler_.store = self.w.store
         mine = self.reconciler_.ownership
         if self.ended:
             mine.remove(self.vault.state())

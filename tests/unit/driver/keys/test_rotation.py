@@ -44,7 +44,7 @@ class LostAnswerTest(base.TestCase):
 
     def vault(self):
         return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
-                           self.w.store.row())
+                           self.w.row())
 
     def record(self):
         return self.vault().state().record

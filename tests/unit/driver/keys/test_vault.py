@@ -79,7 +79,7 @@ class StateTest(base.TestCase):
 
     def vault(self):
         return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
-                           self.w.store.row())
+                           self.w.row())
 
     def written(self, **fields):
         """Who had the lock, its Vault and what it read, once it is lost."""

@@ -60,7 +60,7 @@ class Base(base.TestCase):
         self.assertEqual([0], self.w.credentials())
         self.assertEqual(['ca', 'cloud-credentials', 'etcd', 'magnum',
                           'proxy', 'sa'], self.w.secrets())
-        self.assertEqual([], self.w.store.dropped)
+        self.assertEqual([], self.w.rows.asked)
 
     def assert_all_gone(self):
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status,
@@ -70,7 +70,7 @@ class Base(base.TestCase):
 
     def health(self):
         poller = monitor.Monitor(
-            lambda: self.w.runtime, self.w.store, self.w.store.row())
+            lambda: self.w.runtime, self.w.store, self.w.row())
         self.patch(poller, '_credential', lambda *args: None)
         poller.poll_health_status()
         return poller.data['health_status']
@@ -101,7 +101,7 @@ class _Unserved:
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
 
     def test_node_to_remove_is_not_called_unknown(self):
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 2
         self.created()
         group = names.node_group(small_world.WORKERS)
         self.w.helm.put('machines', {

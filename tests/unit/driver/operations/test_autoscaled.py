@@ -22,9 +22,9 @@ class ResizeTest(base.TestCase):
     def setUp(self):
         super().setUp()
         labels = {'auto_scaling_enabled': 'true'}
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             min_node_count=1, max_node_count=5, labels=labels)
-        self.w.store.clusters[small_world.CLUSTER]['labels'] = labels
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = labels
         self.created()
 
     def asked(self):
@@ -81,7 +81,7 @@ class ResizeTest(base.TestCase):
                 self.resize(3)
             except SystemExit:
                 # As the conductor would have had it.
-                self.w.store.clusters[small_world.CLUSTER]['status'] = (
+                self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                     'UPDATE_IN_PROGRESS')
             self.w.helm.before = lambda: None
             self.check_status(2)
@@ -101,8 +101,8 @@ class ResizeTest(base.TestCase):
     def test_request_after_one_that_was_refused_is_found(self):
         with self.w.helm.refusing():
             self.assertRaises(failures.Failed, self.resize, 2)
-        for table, uuid in ((self.w.store.clusters, small_world.CLUSTER),
-                            (self.w.store.node_groups, small_world.WORKERS)):
+        for table, uuid in ((self.w.rows.clusters, small_world.CLUSTER),
+                            (self.w.rows.groups, small_world.WORKERS)):
             table[uuid]['status'] = 'UPDATE_FAILED'
         with self.reconciler().held(0):
             self.resize(4)
@@ -112,22 +112,22 @@ class ResizeTest(base.TestCase):
     def test_who_keeps_the_lock_does_not_put_back_the_size(self):
         # The health job may have read the row before the request.
         with self.reconciler().held(0):
-            group = self.w.store.row(small_world.WORKERS)
+            group = self.w.row(small_world.WORKERS)
             group.node_count, group.status = 4, 'UPDATE_IN_PROGRESS'
             self.w.store.save(group)
-            self.w.store.node_groups[small_world.WORKERS]['node_count'] = 1
+            self.w.rows.groups[small_world.WORKERS]['node_count'] = 1
             self.operations().change(group=group, resize=True)
         self.check_status()
         self.assertEqual(4, self.asked())
 
     def poll(self):
         monitor.Monitor(lambda: self.w.runtime, self.w.store,
-                        self.w.store.row()).poll_health_status()
+                        self.w.row()).poll_health_status()
 
     def test_request_whose_conductor_died_before_the_driver_is_found(self):
         self.w.runtime = dataclasses.replace(
             self.w.runtime, clock=self.api.clock)
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             node_count=4, status='UPDATE_IN_PROGRESS')
         self.poll()
         # It may be on its way to the driver.
@@ -140,9 +140,9 @@ class ResizeTest(base.TestCase):
 
     def test_lost_change_of_bounds_is_no_resize(self):
         self.machines(3)
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             max_node_count=7, status='UPDATE_IN_PROGRESS')
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status'] = 'UPDATE_IN_PROGRESS'
         self.check_status()
         self.assertEqual(3, self.asked())
@@ -153,10 +153,10 @@ class ResizeTest(base.TestCase):
     def test_size_of_the_autoscaler_meanwhile_does_not_win(self):
         # The health job may write the row before the lock is had.
         for asked, written in ((4, 1), (2, 5)):
-            group = self.w.store.row(small_world.WORKERS)
+            group = self.w.row(small_world.WORKERS)
             group.node_count, group.status = asked, 'UPDATE_IN_PROGRESS'
             self.w.store.save(group)
-            self.w.store.node_groups[small_world.WORKERS][
+            self.w.rows.groups[small_world.WORKERS][
                 'node_count'] = written
 
             self.operations().change(group=group, resize=True)
@@ -225,7 +225,7 @@ class ResizeTest(base.TestCase):
                 (1, 3, {'min_node_count': 3}, 3),
                 (4, 2, {'min_node_count': 1, 'max_node_count': 2}, 2)):
             self.machines(there)
-            row = self.w.store.row(small_world.WORKERS)
+            row = self.w.row(small_world.WORKERS)
             row.node_count = told
             self.w.store.save(row)
             for name, count in bounds.items():
@@ -242,7 +242,7 @@ class ResizeTest(base.TestCase):
 
     def test_change_of_bounds_is_no_resize(self):
         self.machines(3)
-        group = self.w.store.row(small_world.WORKERS)
+        group = self.w.row(small_world.WORKERS)
         group.max_node_count = 7
 
         self.operations().change(group, group=group)
@@ -256,7 +256,7 @@ class FromZeroTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.configure(scale_from_zero=True)
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             node_count=0, max_node_count=5,
             labels={'auto_scaling_enabled': 'true'})
 
@@ -275,7 +275,7 @@ class FromZeroTest(base.TestCase):
                 if key.startswith(prefix)}
 
     def test_by_annotations_of_the_machine_deployment(self):
-        self.w.store.node_groups[small_world.WORKERS]['node_taints'] = [
+        self.w.rows.groups[small_world.WORKERS]['node_taints'] = [
             {'key': 'example.org/gpu', 'effect': 'NoSchedule'}]
         self.created()
         told = self.told()
@@ -290,13 +290,13 @@ class FromZeroTest(base.TestCase):
 
     def test_size_of_the_root_volume_counts(self):
         self.w.cloud.types.add('block-storage')
-        self.w.store.node_groups[small_world.WORKERS]['labels'] = {
+        self.w.rows.groups[small_world.WORKERS]['labels'] = {
             'auto_scaling_enabled': 'true', 'boot_volume_size': '50'}
         self.created()
         self.assertEqual('50Gi', self.told()['ephemeral-disk'])
 
     def test_nothing_is_told_of_groups_of_a_fixed_size(self):
-        self.w.store.node_groups[small_world.WORKERS]['max_node_count'] = None
+        self.w.rows.groups[small_world.WORKERS]['max_node_count'] = None
         self.created()
         self.assertEqual({}, self.told())
 

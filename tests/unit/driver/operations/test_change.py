@@ -23,9 +23,9 @@ class ChangeTest(base.TestCase):
     def test_latest_rows_count(self):
         # In-memory facts, fault 4: quick resizes.
         self.created()
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 5
-        stale = self.w.store.row(small_world.WORKERS)
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 2
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 5
+        stale = self.w.row(small_world.WORKERS)
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 2
         self.operations().change(group=stale)
         self.assertEqual(2, self.w.helm.upgrades[-1]['nodeGroups'][0][
             'machineCount'])
@@ -33,7 +33,7 @@ class ChangeTest(base.TestCase):
     def test_the_last_of_several_resizes_wins(self):
         # Those that wait for the lock get it in any order.
         self.created()
-        earlier = self.w.store.row(small_world.WORKERS)
+        earlier = self.w.row(small_world.WORKERS)
         earlier.node_count = 1
         self.w.store.save(earlier)
 
@@ -46,7 +46,7 @@ class ChangeTest(base.TestCase):
 
     def test_attribute_that_only_creations_refuse_is_in_no_ones_way(self):
         self.created()
-        self.w.store.clusters[small_world.CLUSTER]['docker_volume_size'] = 5
+        self.w.rows.clusters[small_world.CLUSTER]['docker_volume_size'] = 5
         self.resize(2)
         self.check_status()
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
@@ -65,12 +65,12 @@ class ChangeTest(base.TestCase):
 
     def test_refused_group_is_not_in_the_way_of_others(self):
         self.created()
-        self.w.store.add_group(flavor_id='tiny')
-        group = self.w.store.row(small_world.OTHERS)
+        self.w.add_group(flavor_id='tiny')
+        group = self.w.row(small_world.OTHERS)
         e = self.assertRaises(failures.Failed, self.operations().change,
                               group, group=group)
         self.assertIn('too small', str(e))
-        self.w.store.node_groups[small_world.OTHERS]['status'] = (
+        self.w.rows.groups[small_world.OTHERS]['status'] = (
             'CREATE_FAILED')
         self.resize(2)
         self.check_status()
@@ -82,14 +82,14 @@ class ChangeTest(base.TestCase):
         self.check_status()
         self.assertEqual('CREATE_COMPLETE',
                          self.w.group(small_world.OTHERS).status)
-        group = self.w.store.row(small_world.OTHERS)
+        group = self.w.row(small_world.OTHERS)
         group.status = 'DELETE_IN_PROGRESS'
         self.operations().change(group)
         self.assertEqual('DELETE_IN_PROGRESS',
                          self.w.group(small_world.OTHERS).status)
         self.assertEqual(1, len(self.w.helm.upgrades[-1]['nodeGroups']))
         self.check_status()
-        self.assertNotIn(small_world.OTHERS, self.w.store.node_groups)
+        self.assertNotIn(small_world.OTHERS, self.w.rows.groups)
 
     def test_unknown_node_is_refused(self):
         self.created()
@@ -116,7 +116,7 @@ class GroupBehindTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.w.cloud.images['special'] = {'kube_version': 'v1.34.2'}
-        self.w.store.add_group(image_id='special', node_count=3)
+        self.w.add_group(image_id='special', node_count=3)
         self.created()
         self.request_upgrade()
         self.check_status(4)
@@ -141,8 +141,8 @@ class LockLostTest(base.TestCase):
 
     def test_who_lost_it_while_helm_ran_writes_nothing(self):
         self.created()
-        self.w.store.add_group()
-        group = self.w.store.row(small_world.OTHERS)
+        self.w.add_group()
+        group = self.w.row(small_world.OTHERS)
         ours = self.operations()
         vault = ours._reconciler.vault
 
@@ -284,10 +284,10 @@ class HalfDoneTest(base.TestCase):
         self.assert_resized(1)
 
     def add_group(self, how):
-        self.w.store.add_group(node_count=3)
-        group = self.w.store.row(small_world.OTHERS)
+        self.w.add_group(node_count=3)
+        group = self.w.row(small_world.OTHERS)
         self.half(how, lambda: self.operations().change(group, group=group))
-        self.w.store.node_groups[small_world.OTHERS]['status'] = (
+        self.w.rows.groups[small_world.OTHERS]['status'] = (
             'CREATE_FAILED')
         self.assertEqual(3, self.replicas(small_world.OTHERS))
 
@@ -304,7 +304,7 @@ class HalfDoneTest(base.TestCase):
         self.assertIsNone(self.replicas(small_world.OTHERS))
 
     def delete_group(self):
-        group = self.w.store.row(small_world.OTHERS)
+        group = self.w.row(small_world.OTHERS)
         group.status = 'DELETE_IN_PROGRESS'
         self.operations().change(group)
         return self.replicas(small_world.OTHERS)
@@ -332,6 +332,6 @@ class HalfDoneTest(base.TestCase):
 
     def test_new_cluster(self):
         self.half(self.fail, self.create)
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='CREATE_FAILED', stack_id=small_world.RELEASE)
         self.assert_resized(2)

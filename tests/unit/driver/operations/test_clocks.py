@@ -29,7 +29,7 @@ class OneClockTest(base.TestCase):
         moment = (datetime.datetime.fromtimestamp(
             self.api.date, datetime.timezone.utc)
             + datetime.timedelta(**ahead))
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             created_at=moment, updated_at=moment)
 
     def test_age_is_that_of_the_management_clusters_clock(self):
@@ -74,8 +74,8 @@ class OneClockTest(base.TestCase):
                 creation._reconciler.lock._renewed -= 1000
             return defaults()
         self.w.store.defaults = lose
-        row = self.w.store.row()
-        row.ca_cert_ref = 'ca'
+        row = self.w.row()
+        self.w.rows.make_certificates(row)
         creation = self.operations(row)
         creation.create(60)
         self.assertEqual(1, len(self.w.helm.upgrades))

@@ -5,7 +5,6 @@
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import vault
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -16,7 +15,7 @@ class CreateTest(base.TestCase):
     def test_everything_is_there(self):
         row = self.create()
         self.assertEqual(small_world.RELEASE, row.stack_id)
-        self.assertEqual('ca', self.w.cluster.ca_cert_ref)
+        self.assertEqual(row.ca_cert_ref, self.w.cluster.ca_cert_ref)
         self.assertEqual(['ca', 'cloud-credentials', 'etcd', 'magnum',
                           'proxy', 'sa'], self.w.secrets())
         self.assertEqual(1, len(self.w.helm.upgrades))
@@ -30,8 +29,7 @@ class CreateTest(base.TestCase):
     def test_no_certificate_authorities_where_none_are_checked(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                 f'{names.credentials(small_world.RELEASE)}')
-        self.w.store.access = lambda: app_credentials.Access(
-            'https://keystone', None, verify=False)
+        self.w.trust(None)
         self.create()
         self.assertEqual({vault.CLOUDS}, set(self.api.objects[path]['data']))
 
@@ -52,8 +50,8 @@ class CreateTest(base.TestCase):
         self.assertEqual(1, len(self.w.cloud.credentials))
 
     def test_failure_fails_the_node_groups_with_the_reason(self):
-        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
-        row = self.w.store.row()
+        self.w.rows.groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+        row = self.w.row()
         e = self.assertRaises(failures.Failed, self.operations(row).create)
         self.assertIn('tiny is too small', e.what)
         self.assertEqual('CREATE_FAILED', self.w.group().status)
@@ -62,15 +60,17 @@ class CreateTest(base.TestCase):
         self.assertNotIn('Traceback', self.logger.output)
 
     def test_failure_leaves_groups_alone_that_are_not_in_progress(self):
-        self.w.store.node_groups[small_world.WORKERS]['flavor_id'] = 'tiny'
-        self.w.store.add_group(status='CREATE_COMPLETE')
+        self.w.rows.groups[small_world.WORKERS]['flavor_id'] = 'tiny'
+        self.w.add_group(status='CREATE_COMPLETE')
         self.assertRaises(failures.Failed, self.create)
         self.assertEqual(
             ['CREATE_FAILED', 'CREATE_FAILED', 'CREATE_COMPLETE'],
-            [group['status'] for group in self.w.store.node_groups.values()])
+            [group['status'] for group in self.w.rows.groups.values()])
         self.assertIsNone(self.w.group(small_world.OTHERS).status_reason)
 
     def test_timeout_of_the_request_is_kept(self):
+        self.w.rows.make_certificates(
+            self.w.rows.clusters[small_world.CLUSTER])
         self.operations().create(90)
         self.assertEqual(90, self.w.cluster.create_timeout)
         self.operations().create(0)
@@ -79,7 +79,7 @@ class CreateTest(base.TestCase):
         self.assertEqual(0, self.w.cluster.create_timeout)
 
     def test_what_is_refused_leaves_nothing(self):
-        self.w.store.templates[small_world.TEMPLATE]['network_driver'] = (
+        self.w.rows.templates[small_world.TEMPLATE]['network_driver'] = (
             'flannel')
         e = self.assertRaises(failures.Failed, self.create)
         # B.4.8
@@ -115,8 +115,8 @@ class CreateTest(base.TestCase):
 
     def test_deletion_that_was_asked_for_meanwhile_wins(self):
         # B.4.7: delete right behind create.
-        row = self.w.store.row()
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+        row = self.w.row()
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = (
             'DELETE_IN_PROGRESS')
         self.operations(row).create()
         self.assertEqual([], self.w.helm.upgrades)
@@ -124,7 +124,7 @@ class CreateTest(base.TestCase):
 
     def test_deletion_stops_a_creation_half_way(self):
         def delete():
-            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
         self.fail_at('meanwhile', 'POST /identity', act=delete)
         self.create()
@@ -135,7 +135,7 @@ class CreateTest(base.TestCase):
 
     def test_failure_does_not_overwrite_a_deletion(self):
         def fail():
-            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
             raise helm_errors.HelmFailed('no', reason='no')
         self.w.helm.before = fail
@@ -143,8 +143,8 @@ class CreateTest(base.TestCase):
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
     def test_row_that_is_gone_is_no_failure(self):
-        row = self.w.store.row()
-        self.w.store.clusters.clear()
+        row = self.w.row()
+        self.w.rows.clusters.clear()
         self.operations(row).create()
         self.assertEqual([], self.w.left())
 

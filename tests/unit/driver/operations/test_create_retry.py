@@ -37,8 +37,8 @@ class Base(base.TestCase):
         self.clock = Clock(self.w)
         self.w.runtime = dataclasses.replace(self.w.runtime, clock=self.clock)
         self.began = self.clock.now
-        self.row = self.w.store.row()
-        self.row.ca_cert_ref = 'ca'
+        self.row = self.w.row()
+        self.w.rows.make_certificates(self.row)
         self.creation = self.operations(self.row)
 
     def lose_lock(self):
@@ -85,13 +85,13 @@ class LostLockTest(Base):
         for status in ('CREATE_COMPLETE', 'CREATE_FAILED',
                        'UPDATE_IN_PROGRESS'):
             with self.subTest(status):
-                self.w.store.clusters[small_world.CLUSTER][
+                self.w.rows.clusters[small_world.CLUSTER][
                     'status'] = 'CREATE_IN_PROGRESS'
                 ensure = self.w.runtime.kube.ensure_namespace
 
                 def end(*args, status=status, ensure=ensure):
                     ensure(*args)
-                    self.w.store.clusters[small_world.CLUSTER][
+                    self.w.rows.clusters[small_world.CLUSTER][
                         'status'] = status
                 with mock.patch.object(
                         self.w.runtime.kube, 'ensure_namespace', end):
@@ -200,7 +200,7 @@ class LostLockTest(Base):
 
         def end():
             self.lose_lock()
-            self.w.store.clusters[small_world.CLUSTER].update(
+            self.w.rows.clusters[small_world.CLUSTER].update(
                 status='CREATE_FAILED', status_reason='so')
             return defaults()
         self.w.store.defaults = end

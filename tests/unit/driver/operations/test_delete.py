@@ -37,7 +37,9 @@ class DeleteTest(base.TestCase):
         self.assertEqual([], self.w.left())
         self.assertEqual({}, self.w.cloud.credentials)
         # Magnum itself deletes two of its four certificates.
-        self.assertEqual([small_world.CLUSTER], self.w.store.dropped)
+        self.assertEqual(
+            {self.w.cluster.ca_cert_ref, self.w.cluster.magnum_cert_ref},
+            set(self.w.rows.certificates))
 
     def test_role_that_the_user_lacked_before_is_for_the_deletion(self):
         # Without it the provider could make no load balancer, and can look
@@ -119,7 +121,7 @@ class DeleteTest(base.TestCase):
 
     def test_reasons_of_before_are_gone(self):
         self.created()
-        for table in (self.w.store.clusters, self.w.store.node_groups):
+        for table in (self.w.rows.clusters, self.w.rows.groups):
             for row in table.values():
                 row['status_reason'] = 'of before'
         self.operations().delete()
@@ -148,7 +150,7 @@ class DeleteTest(base.TestCase):
 
     def overwritten(self):
         """As Magnum does when a resize ends after the deletion began."""
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = (
             'UPDATE_IN_PROGRESS')
 
     def test_resize_that_ends_late_does_not_lose_it(self):
@@ -211,7 +213,7 @@ class DeleteTest(base.TestCase):
 
         def busy(*args):
             self.overwritten()
-            self.w.store.node_groups[small_world.MASTERS]['status'] = (
+            self.w.rows.groups[small_world.MASTERS]['status'] = (
                 'UPDATE_IN_PROGRESS')
             raise lease.LockBusy('busy', holder='somebody')
         self.patch(lease.Lock, 'hold', busy)
@@ -246,7 +248,7 @@ class DeleteTest(base.TestCase):
         # Somebody deletes the Cluster by hand.
         asked = self.deleting()
         for status in ('CREATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'):
-            for table in (self.w.store.clusters, self.w.store.node_groups):
+            for table in (self.w.rows.clusters, self.w.rows.groups):
                 for row in table.values():
                     row['status'] = status
             self.check_status(2 * memory.CHANGING)
@@ -289,7 +291,7 @@ class ForeignClusterTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             stack_id=self.FOREIGN, status='CREATE_COMPLETE')
 
     def assert_refused(self, function, *args, **kwargs):
@@ -304,7 +306,7 @@ class ForeignClusterTest(base.TestCase):
         self.assertNotEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
 
     def test_it_is_not_taken_for_gone(self):
-        self.w.store.clusters[small_world.CLUSTER]['status'] = \
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = \
             'DELETE_IN_PROGRESS'
         self.check_status(3)
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
@@ -327,7 +329,7 @@ class VolumesTest(base.TestCase):
     def deleted(self, policy=None, **options):
         self.configure(**options)
         if policy:
-            self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+            self.w.rows.clusters[small_world.CLUSTER]['labels'] = {
                 'csi_cinder_reclaim_policy': policy}
         self.created()
         self.operations().delete()

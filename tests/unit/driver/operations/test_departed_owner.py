@@ -60,7 +60,7 @@ class DepartedOwnerTest(base.TestCase):
 
     def test_another_member_gets_the_key_pair_of_the_nodes(self):
         # Nova: "Invalid key_name provided", in the sandbox nobody asks.
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         for refused in (False, True):
             asked = []
 
@@ -74,10 +74,10 @@ class DepartedOwnerTest(base.TestCase):
             self.assertEqual([('key', 'u1', [])], asked)
             self.assert_works_for('u2')
             self.w.cloud.credentials.clear()
-            self.w.store.clusters[small_world.CLUSTER]['user_id'] = 'u1'
+            self.w.rows.clusters[small_world.CLUSTER]['user_id'] = 'u1'
 
     def test_next_request_gets_the_key_pair_if_nova_was_away(self):
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
 
         def away(*args):
             raise services.CloudUnreachable('No answer about the keypair key')
@@ -92,7 +92,7 @@ class DepartedOwnerTest(base.TestCase):
         self.assert_works_for('u2')
 
     def test_deletion_needs_no_key_pair(self):
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         self.patch(keypairs, 'hand_on', self.fail)
         self.operations().delete()
         self.assert_works_for('u2')
@@ -100,7 +100,7 @@ class DepartedOwnerTest(base.TestCase):
     def test_owner_and_clusters_without_a_key_need_none(self):
         self.patch(keypairs, 'hand_on', self.fail)
         self.resize(2)
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         self.operations().rotate('u2')
         self.assertEqual('u2', self.w.cluster.user_id)
 

@@ -62,7 +62,7 @@ class ResizeTest(Base):
 
     def test_networks_of_the_management_cluster_are_those_of_now(self):
         # Without them Cluster API reaches the cluster no more.
-        self.w.store.clusters[small_world.CLUSTER]['labels'] = {
+        self.w.rows.clusters[small_world.CLUSTER]['labels'] = {
             'api_master_lb_allowed_cidrs': '192.0.2.0/24'}
         self.created()
         self.configure(management_cidrs=('198.51.100.0/24',))
@@ -80,7 +80,7 @@ class ResizeTest(Base):
             self.applied()[1]['controlPlane']['healthCheck']['enabled'])
 
     def test_autoscaler_of_a_default_label_stays(self):
-        self.w.store.node_groups[small_world.WORKERS].update(
+        self.w.rows.groups[small_world.WORKERS].update(
             min_node_count=1, max_node_count=5)
         self.configure(default_labels={'auto_scaling_enabled': 'true'})
         self.created()
@@ -208,7 +208,7 @@ class UpgradeTest(Base):
 
     def test_labels_of_the_new_template_change_no_network(self):
         self.created()
-        self.w.store.templates[small_world.NEWER]['labels'] = {
+        self.w.rows.templates[small_world.NEWER]['labels'] = {
             'fixed_subnet_cidr': '10.9.0.0/24', 'octavia_provider': 'ovn',
             'service_cluster_ip_range': '10.8.0.0/16'}
         first = self.fixed()
@@ -235,7 +235,7 @@ class UpgradeTest(Base):
         # cluster would be replaced, and not in order.
         path = self.overlay('etcd: {blockDevice: {size: 7}}')
         self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
-        self.w.store.add_group(image_id='special')
+        self.w.add_group(image_id='special')
         self.created()
         before = self.applied()[1]
         self.change_all(path)
@@ -258,7 +258,7 @@ class UpgradeTest(Base):
         # kubeadm joins only the minor release of the control plane; Cluster
         # API would delete a node and make no other.
         self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
-        self.w.store.add_group(image_id='special')
+        self.w.add_group(image_id='special')
         self.created()
         self.configure(chart=NEW)
         self.w.helm.own['0.27.0'] = {'workers': 'two'}
@@ -296,7 +296,7 @@ class ResumedTest(Base):
     def setUp(self):
         super().setUp()
         self.networks(HOME)
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'fixed_network'] = 'private'
         self.created()
 

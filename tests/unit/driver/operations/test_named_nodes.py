@@ -21,7 +21,7 @@ class NamedNodesTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 3
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 3
         # These are the machines, whatever the chart says later.
         self.patch(self.w.helm, 'join', lambda *args: None)
         for name in ('m1', 'm2', 'm3'):
@@ -54,7 +54,7 @@ class NamedNodesTest(base.TestCase):
 
     def test_resize_that_is_refused_marks_none(self):
         # A later, smaller size would have taken that node.
-        self.w.store.node_groups[small_world.WORKERS]['node_labels'] = {
+        self.w.rows.groups[small_world.WORKERS]['node_labels'] = {
             'not a key': ''}
 
         self.assertRaises(failures.Failed, self.resize, 2,

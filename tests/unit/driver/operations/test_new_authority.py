@@ -49,7 +49,8 @@ class NewAuthorityTest(Base):
     def setUp(self):
         super().setUp()
         self.created()
-        self.authority = self.w.store.trusted = 'new pem'
+        self.authority = 'new pem'
+        self.w.trust('new pem')
 
     def data(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
@@ -83,7 +84,7 @@ class NewAuthorityTest(Base):
                          vault.applied_id(self.data()))
 
     def test_magnum_does_not_trust_the_cloud_either(self):
-        self.w.store.trusted = 'other pem'
+        self.w.trust('other pem')
         self.resize(2)
         self.assert_trusted('pem')
 
@@ -94,6 +95,6 @@ class NewAuthorityTest(Base):
         self.assert_trusted('pem')
 
     def test_magnum_that_verifies_nothing_has_none_to_give(self):
-        self.w.store.trusted = None
+        self.w.trust(None)
         self.resize(2)
         self.assert_trusted('pem')

@@ -28,7 +28,7 @@ class LifeTest(base.TestCase):
 
     def health(self):
         found = monitor.Monitor(lambda: self.w.runtime, self.w.store,
-                                self.w.store.row())
+                                self.w.row())
         found.poll_health_status()
         return found.data['health_status']
 

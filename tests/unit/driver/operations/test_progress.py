@@ -31,7 +31,7 @@ class Base(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = WORKERS
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = WORKERS
         self.patch(app_credentials, 'check',
                    lambda *args: credentials.VALID)
 
@@ -88,7 +88,7 @@ class Base(base.TestCase):
     def poll_health(self):
         found = monitor.Monitor(lambda: dataclasses.replace(
             self.w.runtime, clock=self.api.clock),
-            self.w.store, self.w.store.row())
+            self.w.store, self.w.row())
         found.poll_health_status()
         return found.data.get('health_status')
 
@@ -210,7 +210,7 @@ class RecoveryTest(Base):
         # As the conductor does when a driver refuses.
         self.stalled()
         self.replaced(WORKERS)
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status_reason'] = 'node x is not in the node group'
         self.poll_health()
         self.check_status(2)
@@ -219,7 +219,7 @@ class RecoveryTest(Base):
     def test_failure_that_the_driver_did_not_see_stays(self):
         # There was nothing to wait for: the request itself was refused.
         self.created()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='UPDATE_FAILED', status_reason='too small')
         self.poll_health()
         self.assert_status('UPDATE_FAILED', 'too small')
@@ -262,7 +262,7 @@ class DeletionTest(Base):
         # As the conductor does after an error of the driver.
         self.created()
         self.operations().delete()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='DELETE_FAILED', status_reason='helm is not installed')
         self.check_status(3)
         self.assert_status('DELETE_FAILED')
@@ -275,7 +275,7 @@ class DeletionTest(Base):
         # Magnum's conductor writes over the status of the cluster.
         self.created()
         self.operations().delete()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='UPDATE_FAILED', status_reason='a resize failed')
         self.poll_health()
         self.check_status(3)
@@ -283,14 +283,14 @@ class DeletionTest(Base):
 
     def test_cluster_of_another_driver_is_left_alone(self):
         self.created()
-        self.w.store.clusters[small_world.CLUSTER].update(
+        self.w.rows.clusters[small_world.CLUSTER].update(
             status='DELETE_FAILED', stack_id='mine-abcdefghijkl')
         self.poll_health()
         self.assert_status('DELETE_FAILED')
 
     def test_error_of_a_retry_is_reported_and_tried_again(self):
         self.created()
-        self.w.store.clusters[small_world.CLUSTER][
+        self.w.rows.clusters[small_world.CLUSTER][
             'status'] = 'DELETE_IN_PROGRESS'
 
         def fail(*args):

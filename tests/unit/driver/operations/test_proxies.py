@@ -23,8 +23,8 @@ class Base(test_kept.Base):
 
     def proxy(self, url, template=None):
         """Templates that are given an URL for HTTP."""
-        for uuid in ([template] if template else self.w.store.templates):
-            self.w.store.templates[uuid]['http_proxy'] = url
+        for uuid in ([template] if template else self.w.rows.templates):
+            self.w.rows.templates[uuid]['http_proxy'] = url
 
     def files(self):
         """Files of the nodes in the last revision, of both kinds."""

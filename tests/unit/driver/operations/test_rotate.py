@@ -35,7 +35,7 @@ class RotateTest(base.TestCase):
 
     def test_another_member_gets_the_key_pair_of_the_nodes(self):
         self.created()
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         asked = []
         self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
         self.w.ask_as('u2', 'member')
@@ -49,7 +49,7 @@ class RotateTest(base.TestCase):
     def test_rotation_needs_an_answer_about_the_key_pair(self):
         # The new owner would be without it for good.
         self.created()
-        self.w.store.clusters[small_world.CLUSTER]['keypair'] = 'key'
+        self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         before = self.api.objects.copy()
 
         def away(*args):

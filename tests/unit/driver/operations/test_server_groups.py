@@ -17,7 +17,7 @@ class ServerGroupsBase(test_kept.Base):
 
     def labels(self, policy, where=small_world.CLUSTER):
         """Of the cluster or, as Magnum copies them, a node group."""
-        for table in (self.w.store.clusters, self.w.store.node_groups):
+        for table in (self.w.rows.clusters, self.w.rows.groups):
             if where in table:
                 table[where]['labels'] = {'server_group_policies': policy}
 
@@ -68,7 +68,7 @@ class ServerGroupsTest(ServerGroupsBase):
 
     def test_group_that_is_beyond_it_may_shrink(self):
         self.labels('anti-affinity', small_world.WORKERS)
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 4
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 4
         self.created()
         self.w.cloud.members = 2
         self.resize(3)
@@ -109,19 +109,19 @@ class ServerGroupsTest(ServerGroupsBase):
 
     def test_node_group_has_its_own_and_takes_it_along(self):
         self.created()
-        self.w.store.add_group()
+        self.w.add_group()
         self.labels('affinity', small_world.OTHERS)
-        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.operations().change(group=self.w.row(small_world.OTHERS))
         self.assertEqual(2, len(self.names()))
         self.check_status(3)
-        row = self.w.store.row(small_world.OTHERS)
+        row = self.w.row(small_world.OTHERS)
         row.status = 'DELETE_IN_PROGRESS'
         self.operations().change(row)
         self.assertEqual([PLANE], self.names())
 
     def test_refused_upgrade_has_changed_nothing(self):
         self.created()
-        self.w.store.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
+        self.w.rows.templates[small_world.NEWER]['image_id'] = 'ubuntu-37'
         self.assertRaises(failures.NotViable, self.upgrade)
         self.assertEqual([PLANE], self.names())
 
@@ -186,10 +186,10 @@ class OtherProjectTest(ServerGroupsBase):
 
     def test_request_that_magnum_resumes(self):
         self.created()
-        self.w.store.add_group()
+        self.w.add_group()
         self.labels('affinity', small_world.OTHERS)
         self.fail_at('busy', 'POST /compute')
-        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.operations().change(group=self.w.row(small_world.OTHERS))
         self.w.doors.clear()
         # Requests come from another project from now on.
         self.w.ask_as()
@@ -200,12 +200,12 @@ class OtherProjectTest(ServerGroupsBase):
 
     def test_removed_node_group_takes_its_own_along(self):
         self.created()
-        self.w.store.add_group()
+        self.w.add_group()
         self.labels('affinity', small_world.OTHERS)
-        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.operations().change(group=self.w.row(small_world.OTHERS))
         self.check_status(3)
         self.w.ask_as()
-        row = self.w.store.row(small_world.OTHERS)
+        row = self.w.row(small_world.OTHERS)
         row.status = 'DELETE_IN_PROGRESS'
         self.operations().change(row)
         self.assert_here(1)

@@ -82,7 +82,7 @@ class WatchTest(base.TestCase):
         held = poller._reconciler.held
 
         def go(timeout):
-            self.w.store.clusters.clear()
+            self.w.rows.clusters.clear()
             return held(timeout)
         poller._reconciler.held = go
         poller.poll()
@@ -98,7 +98,7 @@ class WatchTest(base.TestCase):
 
     def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
         self.create()
-        row = self.w.store.row()
+        row = self.w.row()
         other = reconcile.Reconciler(self.w.runtime, self.w.store, row)
         self.api.fault_path = re.compile('.*/clusters/')
         for held, told in ((True, False), (False, True)):
@@ -159,7 +159,7 @@ class WatchTest(base.TestCase):
         self.died()
 
         def delete():
-            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
             raise failures.ClusterGone('deleted')
         self.w.helm.before = delete
@@ -220,7 +220,7 @@ class WatchTest(base.TestCase):
         whole = observer.whole
         for field, value in (('node_count', 5), ('status', 'UPDATE_FAILED')):
             def changing(*args, field=field, value=value):
-                self.w.store.node_groups[small_world.WORKERS][field] = value
+                self.w.rows.groups[small_world.WORKERS][field] = value
                 return whole(*args)
             self.patch(observer, 'whole', changing)
             self.check_status()
@@ -233,8 +233,8 @@ class WatchTest(base.TestCase):
 
     def test_memory_that_somebody_removed_needs_a_user(self):
         self.created()
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 3
-        self.w.store.clusters[small_world.CLUSTER]['status'] = (
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 3
+        self.w.rows.clusters[small_world.CLUSTER]['status'] = (
             'UPDATE_IN_PROGRESS')
         path = next(p for p in self.api.objects if p.endswith('-magnum'))
         del self.api.objects[path]

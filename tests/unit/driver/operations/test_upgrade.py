@@ -35,13 +35,13 @@ class UpgradeTest(base.TestCase):
 
     def test_refusal_changes_nothing(self):
         self.created()
-        before = dict(self.w.store.clusters[small_world.CLUSTER])
-        self.w.store.templates[small_world.NEWER].update(
+        before = dict(self.w.rows.clusters[small_world.CLUSTER])
+        self.w.rows.templates[small_world.NEWER].update(
             image_id='ubuntu-37', network_driver='cilium')
         e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('more than one minor version', str(e))
         self.assertIn('network_driver', str(e))
-        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_unexpected_error_is_a_refusal(self):
@@ -51,12 +51,12 @@ class UpgradeTest(base.TestCase):
         self.configure(chart=charts.Chart(str(folder)))
         self.useFixture(fixtures.MockPatch(
             'pathlib.Path.rglob', side_effect=PermissionError))
-        row = self.w.store.row()
+        row = self.w.row()
 
         e = self.assertRaises(failures.NotViable, upgrading.Upgrade(
             self.w.runtime, self.w.store, row,
             self.w.store.template(small_world.NEWER),
-            self.w.store.row(small_world.WORKERS)).run)
+            self.w.row(small_world.WORKERS)).run)
         self.assertIn('see the log of magnum-conductor', str(e))
         self.assertIn('PermissionError', self.logger.output)
         self.w.store.save(row)
@@ -67,7 +67,7 @@ class UpgradeTest(base.TestCase):
     def test_group_that_was_never_made_stays_so(self):
         # What is wrong with it is in nobody's way.
         self.created()
-        self.w.store.add_group(flavor_id='tiny', status='CREATE_FAILED')
+        self.w.add_group(flavor_id='tiny', status='CREATE_FAILED')
 
         self.upgrade()
         self.check_status(3)
@@ -78,7 +78,7 @@ class UpgradeTest(base.TestCase):
     def test_attributes_without_effect_may_differ(self):
         # Magnum wants master_lb_enabled for clusters of three masters.
         self.created()
-        self.w.store.templates[small_world.NEWER].update(
+        self.w.rows.templates[small_world.NEWER].update(
             master_lb_enabled=True, volume_driver='cinder')
 
         self.upgrade()
@@ -100,18 +100,18 @@ class UpgradeTest(base.TestCase):
         self.created()
         for old, new in ((None, 'k8s_capi_v1'), ('k8s_capi_v1', None),
                          (None, None)):
-            self.w.store.clusters[small_world.CLUSTER][
+            self.w.rows.clusters[small_world.CLUSTER][
                 'cluster_template_id'] = small_world.TEMPLATE
-            self.w.store.templates[small_world.TEMPLATE]['driver'] = old
-            self.w.store.templates[small_world.NEWER]['driver'] = new
+            self.w.rows.templates[small_world.TEMPLATE]['driver'] = old
+            self.w.rows.templates[small_world.NEWER]['driver'] = new
             self.upgrade()
             self.assertEqual(small_world.NEWER,
                              self.w.cluster.cluster_template_id)
 
     def test_template_for_which_another_driver_is_taken_is_refused(self):
         self.created()
-        self.w.store.templates[small_world.NEWER]['driver'] = None
-        self.w.store.picked = 'other'
+        self.w.rows.templates[small_world.NEWER]['driver'] = None
+        self.w.rows.driver = 'other'
         e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('driver cannot change from "k8s_capi_v1" to "other"',
                       str(e))
@@ -126,7 +126,7 @@ class UpgradeTest(base.TestCase):
         self.created()
 
         def delete():
-            self.w.store.clusters[small_world.CLUSTER]['status'] = (
+            self.w.rows.clusters[small_world.CLUSTER]['status'] = (
                 'DELETE_IN_PROGRESS')
         self.fail_at('meanwhile', 'GET /image', act=delete)
         self.assertRaises(failures.NotViable, self.upgrade)
@@ -150,7 +150,7 @@ class UpgradeTest(base.TestCase):
     def test_failure_restores_template_and_groups(self):
         # B.4.6
         self.created()
-        self.w.store.add_group(image_id='special', status='CREATE_COMPLETE')
+        self.w.add_group(image_id='special', status='CREATE_COMPLETE')
         self.w.cloud.images['special'] = {'kube_version': 'v1.34.2'}
         self.refused()
         self.assertEqual(('UPDATE_FAILED', 'too many',
@@ -183,7 +183,7 @@ class UpgradeTest(base.TestCase):
 
         def refuse():
             # Another request, in the meantime.
-            self.w.store.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
+            self.w.rows.clusters[small_world.CLUSTER]['labels'] = {'a': 'b'}
             raise helm_errors.HelmFailed('no', reason='too many')
         self.request_upgrade()
         self.w.helm.before = refuse
@@ -220,7 +220,7 @@ class UpgradeTest(base.TestCase):
 
     def test_label_that_contradicts_the_image_is_refused(self):
         self.created()
-        self.w.store.templates[small_world.NEWER]['labels'] = {
+        self.w.rows.templates[small_world.NEWER]['labels'] = {
             'kube_tag': 'v1.34.9'}
         e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('the label kube_tag of the template says v1.34.9',
@@ -231,7 +231,7 @@ class UpgradeTest(base.TestCase):
             'rolloutStrategy')
 
     def created(self):
-        self.w.store.node_groups[small_world.WORKERS]['node_count'] = 4
+        self.w.rows.groups[small_world.WORKERS]['node_count'] = 4
         super().created()
 
     def test_batches_are_those_of_the_request_until_it_is_over(self):
@@ -265,10 +265,10 @@ class UpgradeTest(base.TestCase):
 
     def test_batches_of_no_node_are_refused(self):
         self.created()
-        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        before = dict(self.w.rows.clusters[small_world.CLUSTER])
         e = self.assertRaises(failures.NotViable, self.upgrade, batch=0)
         self.assertIn('max_batch_size is 0', str(e))
-        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])
 
     def test_transient_error_is_shown_and_retried(self):
         self.created()
@@ -295,12 +295,12 @@ class UpgradeTest(base.TestCase):
 
     def test_lock_that_is_busy_is_a_refusal_that_changes_nothing(self):
         self.created()
-        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        before = dict(self.w.rows.clusters[small_world.CLUSTER])
         other = self.reconciler()
         with other.held(0):
             e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('it cannot be checked now: ', str(e))
-        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])
 
     def test_lock_is_not_waited_for_longer_than_magnum_waits(self):
         self.created()
@@ -317,7 +317,7 @@ class UpgradeTest(base.TestCase):
 
     def test_reasons_of_before_are_gone_while_it_goes_on(self):
         self.created()
-        for table in (self.w.store.clusters, self.w.store.node_groups):
+        for table in (self.w.rows.clusters, self.w.rows.groups):
             for row in table.values():
                 row['status_reason'] = 'of before'
         self.request_upgrade()
@@ -329,13 +329,13 @@ class UpgradeTest(base.TestCase):
 
     def test_slow_glance_is_a_refusal_that_changes_nothing(self):
         self.created()
-        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        before = dict(self.w.rows.clusters[small_world.CLUSTER])
         clock = self.api.clock
         self.w.runtime = dataclasses.replace(self.w.runtime, clock=clock)
         self.fail_at('meanwhile', 'GET /image', act=lambda: clock.sleep(30))
         e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('nothing was changed', str(e))
-        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])
         self.check_status()
         self.assertEqual(1, len(self.w.helm.upgrades))
 
@@ -356,7 +356,7 @@ class UpgradeTest(base.TestCase):
 
     def test_group_that_goes_is_not_upgraded(self):
         self.created()
-        self.w.store.add_group(status='DELETE_IN_PROGRESS')
+        self.w.add_group(status='DELETE_IN_PROGRESS')
         self.upgrade()
         group = self.w.group(small_world.OTHERS)
         self.assertEqual(('ubuntu-34', 'DELETE_IN_PROGRESS'),
@@ -365,8 +365,8 @@ class UpgradeTest(base.TestCase):
     def test_one_group_alone(self):
         self.created()
         self.w.cloud.images['other-34'] = {'kube_version': 'v1.34.2'}
-        self.w.store.templates[small_world.NEWER]['image_id'] = 'other-34'
-        self.w.store.add_group(status='CREATE_COMPLETE')
+        self.w.rows.templates[small_world.NEWER]['image_id'] = 'other-34'
+        self.w.add_group(status='CREATE_COMPLETE')
         self.request_upgrade(group=small_world.OTHERS)
         self.assertEqual(['ubuntu-34', 'other-34'], [
             self.w.group(uuid).image_id
@@ -382,7 +382,7 @@ class ChartVersionTest(base.TestCase):
             'openstack-cluster', 'https://charts', '1.2.3'))
 
     def labels(self, template):
-        self.w.store.templates[template]['labels'] = {
+        self.w.rows.templates[template]['labels'] = {
             'capi_helm_chart_version': '1.2.4-pr.1'}
 
     def test_creation_makes_nothing(self):
@@ -396,10 +396,10 @@ class ChartVersionTest(base.TestCase):
     def test_upgrade_changes_nothing(self):
         self.created()
         self.labels(small_world.NEWER)
-        before = dict(self.w.store.clusters[small_world.CLUSTER])
+        before = dict(self.w.rows.clusters[small_world.CLUSTER])
         e = self.assertRaises(failures.NotViable, self.request_upgrade)
         self.assertIn('Allowed: 1.2.3', str(e))
-        self.assertEqual(before, self.w.store.clusters[small_world.CLUSTER])
+        self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])
         self.assertEqual(1, len(self.w.helm.upgrades))
 
     def test_living_cluster_can_be_deleted(self):

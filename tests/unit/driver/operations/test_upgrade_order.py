@@ -29,7 +29,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.w.store.add_group(node_count=2)
+        self.w.add_group(node_count=2)
         self.created()
         self.w.helm.upgrades.clear()
 
@@ -181,7 +181,7 @@ class UpgradeOrderTest(base.TestCase):
 
     def test_group_that_is_deleted_while_it_waits(self):
         self.upgrade()
-        group = self.w.store.row(small_world.OTHERS)
+        group = self.w.row(small_world.OTHERS)
         group.status = 'DELETE_IN_PROGRESS'
         self.operations().change(group)
 
@@ -189,13 +189,13 @@ class UpgradeOrderTest(base.TestCase):
 
         self.assertEqual(('UPDATE_COMPLETE', False), (
             self.w.cluster.status,
-            small_world.OTHERS in self.w.store.node_groups))
+            small_world.OTHERS in self.w.rows.groups))
         self.assertEqual(NEW, self.versions()[-1][WORKERS])
 
     def test_group_that_has_an_image_of_its_own_keeps_it(self):
         self.w.cloud.images['special'] = {'kube_version': 'v1.34.1'}
-        self.w.store.node_groups[small_world.OTHERS]['image_id'] = 'special'
-        self.operations().change(group=self.w.store.row(small_world.OTHERS))
+        self.w.rows.groups[small_world.OTHERS]['image_id'] = 'special'
+        self.operations().change(group=self.w.row(small_world.OTHERS))
         self.check_status(2)
         self.w.helm.upgrades.clear()
         own = ('1.34.1', 'special')
@@ -286,7 +286,7 @@ class UpgradeOrderTest(base.TestCase):
         # skew policy), and one with an image of its own stays where it is.
         self.w.cloud.images['special'] = {'kube_version': 'v1.31.1'}
         for role in ('worker', 'infra'):
-            self.w.store.node_groups[small_world.OTHERS].update(
+            self.w.rows.groups[small_world.OTHERS].update(
                 image_id='special', role=role)
 
             e = self.assertRaises(failures.NotViable, self.upgrade)
