@@ -13,6 +13,7 @@ import time
 from tempest import config
 from tempest.lib import decorators
 
+from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import factories
@@ -119,13 +120,20 @@ def _upgrade(case: type[operations.BaseOperationsTest],
         return update.is_over() and len(now) == len(before) and not (
             {m.name for m in now} & {m.name for m in before})
 
-    # The watch itself waits.
-    return waiter.outcome(waiting.wait_for(
-        waiter.update(shown, cluster['node_count']).poll(observe, time),
-        done=over, failed=observations.Update.failure,
-        timeout=CONF.magnum_capi.build_timeout, describe=str,
-        what=f'cluster {uuid} to be upgraded, and its machines replaced',
-        pace=waiting.Pace(first=0.2, most=0.5))), watch.moments
+    try:
+        # The watch itself waits.
+        update = waiting.wait_for(
+            waiter.update(shown, cluster['node_count']).poll(observe, time),
+            done=over, failed=observations.Update.failure,
+            timeout=CONF.magnum_capi.build_timeout, describe=str,
+            what=f'cluster {uuid} to be upgraded, and its machines replaced',
+            pace=waiting.Pace(first=0.2, most=0.5))
+    except errors.WaitTimeout as e:
+        # Which machines have not been replaced is judged by the tests.
+        update = e.state
+        if not update.is_over():
+            raise
+    return waiter.outcome(update), watch.moments
 
 
 class RolloutTest(operations.BaseOperationsTest):
@@ -143,8 +151,9 @@ class RolloutTest(operations.BaseOperationsTest):
     def test_all_machines_are_replaced(self) -> None:
         before, after = self.rollout.before, self.rollout.machines.all()
 
-        self.assertEqual(set(), {m.name for m in after}
-                         & {m.name for m in before})
+        self.assertEqual(
+            set(), {m.name for m in after} & {m.name for m in before},
+            'these machines are still those from before the upgrade')
         self.assertEqual(len(before), len(after))
         cluster = self.with_new_version(self.rollout.upgraded)
         self.assertEqual({cluster['coe_version']}, {m.version for m in after})

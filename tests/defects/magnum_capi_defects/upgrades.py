@@ -216,6 +216,17 @@ class ControlPlaneAway(taps.Tapped):
         return values
 
 
+@taps.seen_by('RolloutTest.test_all_machines_are_replaced',
+              'from before the upgrade', build_timeout='150')
+class NothingReplaced(taps.Ignoring):
+    """An upgrade is complete, and all machines are still the old ones."""
+
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        cluster.cluster_template_id = cluster_template.uuid
+        self.ignore(cluster)
+
+
 @taps.seen_by('RolloutTest.test_all_machines_are_replaced', 'v1.34.2',
               build_timeout='150')
 class ReplacedWithOld(taps.Tapped):

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is seen of an upgrade, also of one that does too little."""
+
+import contextlib
+import types
+
+import fixtures
+import testtools
+
+from magnum_capi import errors
+from magnum_capi import waiting
+from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.driver import test_rollout
+from tests.unit import fake_clock
+from tests.unit.package_tests import test_base
+
+UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+MODULE = test_rollout.__name__
+
+
+def machine(name, control_plane=False, phase='Running', going=False):
+    return capi_objects.Machine(
+        name, f'/machines/{name}', control_plane, phase, f'node-{name}',
+        'v1.34.2', going)
+
+
+OLD = [machine('m0', True), machine('w0')]
+NEW = [machine('m1', True), machine('w1')]
+
+
+class RollOutTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.clock = fake_clock.FakeClock()
+        wait_for = waiting.wait_for
+        self.patch('magnum_capi.waiting.wait_for', lambda *args, **kwargs:
+                   wait_for(*args, clock=self.clock, **kwargs))
+        self.patch(f'{MODULE}.time', self.clock)
+        conf = types.SimpleNamespace(magnum_capi=test_base.Options(
+            build_timeout=9, build_interval=1, master_count=1))
+        for module in (MODULE,
+                       'magnum_capi_tempest.tests.common.waiters'):
+            self.patch(f'{module}.CONF', conf)
+        self.patch(f'{MODULE}.factories.upgrade_changes', lambda conf: {})
+        self.patch(f'{MODULE}.remediation.Machines', lambda cluster:
+                   types.SimpleNamespace(
+                       all=lambda: OLD, api=None, stack_id='s'))
+
+    def patch(self, name, value):
+        self.useFixture(fixtures.MonkeyPatch(name, value))
+
+    def roll_out(self, *moments, status='UPDATE_COMPLETE'):
+        """Upgrade a cluster that has these machines, the last for ever."""
+        moments = list(moments)
+
+        class Watch:
+            def __init__(self, *args):
+                self.moments = [OLD]
+
+            def read(self):
+                if moments:
+                    self.moments.append(moments.pop(0))
+
+        self.patch(f'{MODULE}.machine_watch.MachineWatch', Watch)
+        return test_rollout.roll_out(self.case(status), 1)
+
+    def case(self, status):
+        """A class of tests, with a cluster of one node and one worker."""
+        def shown(status):
+            return observations.Observation(
+                {'uuid': UUID, 'node_count': 1, 'status': status},
+                {'uuid': 'g', 'node_count': 1, 'status': status})
+
+        waiter = types.SimpleNamespace(
+            before=lambda *args: shown('CREATE_COMPLETE'),
+            observe=lambda *args: shown(status),
+            update=observations.Update,
+            outcome=lambda update: update.state.body)
+        return types.SimpleNamespace(
+            create_class_template=lambda **changes: {'uuid': 't'},
+            create_class_cluster=lambda template, node_count:
+                shown('CREATE_COMPLETE').body,
+            explained=lambda clusters: contextlib.nullcontext(),
+            new_waiter=lambda: waiter,
+            magnum=types.SimpleNamespace(clusters=types.SimpleNamespace(
+                upgrade_cluster=lambda *args, **kwargs: None)))
+
+    def test_all_is_replaced(self):
+        going = [OLD[0], machine('w0', going=True)]
+
+        found = self.roll_out(going, NEW)
+
+        self.assertEqual([OLD, going, NEW], found.seen)
+        self.assertEqual('UPDATE_COMPLETE', found.upgraded['status'])
+
+    def test_nothing_is_replaced_which_is_left_to_the_tests(self):
+        found = self.roll_out()
+
+        self.assertEqual([OLD], found.seen)
+        self.assertEqual('UPDATE_COMPLETE', found.upgraded['status'])
+        self.assertGreaterEqual(self.clock.monotonic(), 9)
+
+    def test_an_upgrade_that_does_not_end(self):
+        error = self.assertRaises(
+            errors.WaitTimeout, self.roll_out, NEW,
+            status='UPDATE_IN_PROGRESS')
+
+        self.assertIn('UPDATE_IN_PROGRESS', str(error))
+
+    def test_an_upgrade_that_fails(self):
+        self.assertRaises(errors.WaitAborted, self.roll_out,
+                          status='UPDATE_FAILED')
