@@ -39,8 +39,11 @@ class RollOutTest(testtools.TestCase):
         self.patch('magnum_capi.waiting.wait_for', lambda *args, **kwargs:
                    wait_for(*args, clock=self.clock, **kwargs))
         self.patch(f'{MODULE}.time', self.clock)
-        conf = types.SimpleNamespace(magnum_capi=test_base.Options(
-            build_timeout=9, build_interval=1, master_count=1))
+        self.features = test_base.Options(workload_api=True)
+        conf = types.SimpleNamespace(
+            magnum_capi=test_base.Options(
+                build_timeout=9, build_interval=1, master_count=1),
+            magnum_capi_feature_enabled=self.features)
         for module in (MODULE,
                        'magnum_capi_tempest.tests.common.waiters'):
             self.patch(f'{module}.CONF', conf)
@@ -48,6 +51,20 @@ class RollOutTest(testtools.TestCase):
         self.patch(f'{MODULE}.remediation.Machines', lambda cluster:
                    types.SimpleNamespace(
                        all=lambda: OLD, api=None, stack_id='s'))
+        self.patch(f'{MODULE}.access.kubeconfig_of', self._kubeconfig_of)
+        #: Whether the API of the cluster answers, the last for ever.
+        self.answers = [True]
+        self.patch(f'{MODULE}.kube.Client', lambda path, seconds:
+                   types.SimpleNamespace(answers=self._answers))
+
+    @contextlib.contextmanager
+    def _kubeconfig_of(self, certificates, cluster):
+        self.assertEqual('https://c', cluster['api_address'])
+        yield 'kubeconfig'
+
+    def _answers(self, path):
+        return (self.answers.pop(0) if len(self.answers) > 1
+                else self.answers[0])
 
     def patch(self, name, value):
         self.useFixture(fixtures.MonkeyPatch(name, value))
@@ -85,8 +102,11 @@ class RollOutTest(testtools.TestCase):
                 shown('CREATE_COMPLETE').body,
             explained=lambda clusters: contextlib.nullcontext(),
             new_waiter=lambda: waiter,
-            magnum=types.SimpleNamespace(clusters=types.SimpleNamespace(
-                upgrade_cluster=lambda *args, **kwargs: None)))
+            magnum=types.SimpleNamespace(
+                certificates=None, clusters=types.SimpleNamespace(
+                    show_cluster=lambda uuid: {
+                        'uuid': uuid, 'api_address': 'https://c'},
+                    upgrade_cluster=lambda *args, **kwargs: None)))
 
     def test_all_is_replaced(self):
         going = [OLD[0], machine('w0', going=True)]
@@ -103,6 +123,21 @@ class RollOutTest(testtools.TestCase):
         self.assertEqual('UPDATE_COMPLETE', found.upgraded['status'])
         self.assertGreaterEqual(self.clock.monotonic(), 9)
 
+    def test_the_api_is_asked_meanwhile(self):
+        self.answers = [True, False, True]
+
+        found = self.roll_out(OLD, OLD, NEW)
+
+        self.assertEqual([True, False, True],
+                         [answered for _, answered in found.answers])
+        times = [now for now, _ in found.answers]
+        self.assertEqual(sorted(set(times)), times)
+
+    def test_the_api_cannot_be_reached_from_here(self):
+        self.features['workload_api'] = False
+
+        self.assertEqual([], self.roll_out(NEW).answers)
+
     def test_an_upgrade_that_does_not_end(self):
         error = self.assertRaises(
             errors.WaitTimeout, self.roll_out, NEW,
@@ -113,3 +148,18 @@ class RollOutTest(testtools.TestCase):
     def test_an_upgrade_that_fails(self):
         self.assertRaises(errors.WaitAborted, self.roll_out,
                           status='UPDATE_FAILED')
+
+
+class OutageTest(testtools.TestCase):
+
+    def test_it_lasts_until_the_next_answer(self):
+        for seconds, answers in (
+                (0, []),
+                (0, [(0, True), (9, True)]),
+                (4, [(0, True), (3, False), (5, False), (7, True), (9, True)]),
+                # The longest of several.
+                (6, [(0, False), (2, True), (3, False), (9, True),
+                     (10, False), (11, True)]),
+                # Until the end.
+                (5, [(0, True), (1, False), (6, False)])):
+            self.assertEqual(seconds, test_rollout.outage(answers), answers)
