@@ -126,6 +126,9 @@ class SharedClusterTest(operations.BaseOperationsTest):
     def test_rotate_credential(self) -> None:
         self.require_microversions(microversions.CREDENTIALS)
         old = self.application_credentials_of(self.cluster)
+        self.assertNotEqual(
+            [], old, 'no application credential of the owner has the uuid of '
+            f'the cluster, {self.cluster["uuid"]}, in its name')
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.rotate_credential(
