@@ -181,14 +181,20 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
     def assert_upgrade_refused(self, cluster: json_types.Object,
                                template: json_types.Object) -> None:
-        """Assert that an upgrade gets a 400, and that nothing changes."""
-        with testtools.ExpectedException(
-                lib_exc.BadRequest,
-                msg=f'an upgrade to template {template["uuid"]}'):
-            self.request_upgrade(cluster, template)
-        after = self.magnum.clusters.show_cluster(cluster['uuid'])
-        for field in ('status', 'cluster_template_id', 'coe_version'):
-            self.assertEqual(cluster[field], after[field], field)
+        """Assert that an upgrade gets a 400, and that nothing changes.
+
+        Of a cluster that is not complete, Magnum itself refuses it
+        (magnum/conductor/handlers/cluster_conductor.py, cluster_upgrade).
+        """
+        self.assertRegex(cluster['status'], '_COMPLETE$')
+        with self.around(cluster):
+            with testtools.ExpectedException(
+                    lib_exc.BadRequest,
+                    msg=f'an upgrade to template {template["uuid"]}'):
+                self.request_upgrade(cluster, template)
+            after = self.magnum.clusters.show_cluster(cluster['uuid'])
+            for field in ('status', 'cluster_template_id', 'coe_version'):
+                self.assertEqual(cluster[field], after[field], field)
 
     def refusal(self, **changes: typing.Any) -> str:
         """Request a cluster that must be refused.

@@ -7,6 +7,7 @@ import types
 import unittest
 
 import fixtures
+from tempest.lib import exceptions as lib_exc
 import testtools
 
 from magnum_capi import errors
@@ -15,6 +16,8 @@ from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import base
+from magnum_capi_tempest.tests.common import bystanders
+from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import notes
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -260,6 +263,55 @@ class NodeGroupTest(testtools.TestCase):
             {before}, {before, came}, {before, other}))
         self.assertEqual('', self.left_of_group(
             {before}, {before, other}, {before, other}, dynamic=False))
+
+
+class UpgradeRefusedTest(testtools.TestCase):
+
+    def refuse(self, before, after, spec=(), raised=True):
+        """Request an upgrade that Magnum refuses.
+
+        :param before, after: statuses of the cluster.
+        :param spec: what the refusal changes in the management cluster.
+        """
+        def upgrade_cluster(*args, **kwargs):
+            machines.update(spec)
+            if raised:
+                raise lib_exc.BadRequest()
+
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{flags.__name__}.CONF', types.SimpleNamespace(
+                magnum_capi=test_base.Options(not_promised=[]))))
+        shown = {'uuid': UUID, 'cluster_template_id': 't',
+                 'coe_version': 'v1', 'status': before}
+        machines = {'version': 'v1'}
+        test = a_test()
+        test.management = object()
+        test._clusters, test._of_others = [UUID], set()
+        test._view = lambda uuid: bystanders.View(
+            dict(shown), {}, {('KubeadmControlPlane', 'c'): {
+                'metadata': {'name': 'c'}, 'spec': dict(machines)}})
+        test.magnum = types.SimpleNamespace(clusters=types.SimpleNamespace(
+            upgrade_cluster=upgrade_cluster,
+            show_cluster=lambda uuid: {**shown, 'status': after}))
+        test.assert_nodes_now = lambda *args: None
+        test.assert_upgrade_refused(shown, {'uuid': 'newer'})
+
+    def test_nothing_changes(self):
+        self.refuse('UPDATE_COMPLETE', 'UPDATE_COMPLETE')
+
+    def test_it_must_be_refused_and_for_its_template(self):
+        for why, how in (
+                ('not raised', {'raised': False}),
+                ('UPDATE_FAILED', {'after': 'UPDATE_FAILED'}),
+                # Magnum refuses it, whatever the driver does.
+                ('_COMPLETE', {'before': 'UPDATE_FAILED',
+                               'after': 'UPDATE_FAILED'}),
+                ('spec of KubeadmControlPlane c has changed: version',
+                 {'spec': {'version': 'v2'}})):
+            error = self.assertRaises(AssertionError, self.refuse, **{
+                'before': 'UPDATE_COMPLETE', 'after': 'UPDATE_COMPLETE',
+                **how})
+            self.assertIn(why, str(error))
 
 
 class NewVersionTest(testtools.TestCase):
