@@ -253,10 +253,22 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             self.os_primary.image_client_v2, self.addCleanup, CONF,
             {**self._properties(option), **changes}, data=b'no system')
 
-    def _properties(self, option: str) -> dict[str, str]:
+    @classmethod
+    def create_class_image(cls, option: str, **changes: str | None
+                           ) -> json_types.Object:
+        """Create an image like the configured one, for the whole class.
+
+        Machines cannot boot from it, unless they are in memory.
+        """
+        return images.create(
+            cls.os_primary.image_client_v2, cls.addClassResourceCleanup, CONF,
+            {**cls._properties(option), **changes}, data=b'no system')
+
+    @classmethod
+    def _properties(cls, option: str) -> dict[str, str]:
         """Return the properties, a dict, of the image an option names."""
         return images.properties(images.find(
-            self.os_primary.image_client_v2, CONF.magnum_capi[option]))
+            cls.os_primary.image_client_v2, CONF.magnum_capi[option]))
 
     def assert_machines(self, cluster: json_types.Object, count: int) -> None:
         """Assert that the management cluster soon has this many Machines."""

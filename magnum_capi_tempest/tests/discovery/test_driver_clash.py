@@ -33,14 +33,19 @@ class ClashTest(operations.BaseOperationsTest):
             self.resize_cluster(cluster, workers, operations.WORKERS)
             self.assert_usable(cluster, workers)
 
-    def upgrade(self, driver: str, cluster: json_types.Object, workers: int
+    def create_newer_template(self, driver: str) -> json_types.Object | None:
+        """Create a template for an upgrade, if there is an image for that."""
+        return self.create_template(
+            driver=driver, **factories.upgrade_changes(CONF)) if (
+                CONF.magnum_capi.upgrade_image_id) else None
+
+    def upgrade(self, cluster: json_types.Object,
+                newer: json_types.Object | None, workers: int
                 ) -> json_types.Object:
-        """Upgrade a cluster, if there is an image for that; return it."""
-        if not CONF.magnum_capi.upgrade_image_id:
+        """Upgrade a cluster to a template, if there is one; return it."""
+        if not newer:
             return cluster
-        cluster = self.with_new_version(self.upgrade_cluster(
-            cluster, self.create_template(
-                driver=driver, **factories.upgrade_changes(CONF))))
+        cluster = self.with_new_version(self.upgrade_cluster(cluster, newer))
         self.assert_usable(cluster, workers)
         return cluster
 
@@ -51,6 +56,9 @@ class ClashTest(operations.BaseOperationsTest):
         more = workers + flags.can_resize()
         marks = driver_marks.Marks(
             self, flags.fixture(), (self.driver, self.other))
+        # Before the clusters, and so deleted after them.
+        newer = {driver: self.create_newer_template(driver)
+                 for driver in (self.driver, self.other)}
         clusters = {
             driver: self.waiter.until_created(uuid)
             for driver, uuid in [
@@ -67,7 +75,8 @@ class ClashTest(operations.BaseOperationsTest):
                 self.resize(cluster, more)
         for driver, cluster in clusters.items():
             with marks.served_by(driver, cluster):
-                clusters[driver] = self.upgrade(driver, cluster, more)
+                clusters[driver] = self.upgrade(
+                    cluster, newer[driver], more)
 
         stays, goes = clusters[self.driver], clusters[self.other]
         with marks.deleted_by(self.other, goes):

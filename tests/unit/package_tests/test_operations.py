@@ -325,7 +325,7 @@ class NewVersionTest(testtools.TestCase):
             self.useFixture(fixtures.MonkeyPatch(
                 f'magnum_capi_tempest.tests.common.{module}.CONF', conf))
         test = a_test()
-        test.os_primary = types.SimpleNamespace(
+        type(test).os_primary = types.SimpleNamespace(
             image_client_v2=types.SimpleNamespace(
                 show_image=lambda wanted: {'id': wanted, **image}))
         return test.with_new_version({'name': 'n', 'coe_version': 'v1.2.3'})
