@@ -302,8 +302,9 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
     def assert_nothing_comes_back(self, cluster_id: str, name: str) -> None:
         """Assert that nothing is left of a cluster that hardly existed.
 
-        Its stack_id is unknown, and its deletion may have overtaken its
-        creation: nothing may exist for some time.
+        Its stack_id may be unknown, and its deletion may have overtaken its
+        creation: nothing may exist for some time, in which a driver may act
+        on its own.
 
         :param name: of the cluster, and of nothing else.
         """
@@ -313,8 +314,9 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
             return
         words = (cluster_id, uuid.UUID(cluster_id).hex, name)
         waiters.until_steady(
-            lambda: management.objects_of(None, words=words),
-            lambda left: not left, STAYS_AWAY,
+            lambda: management.objects_of(
+                self.magnum.stacks.get(cluster_id), words=words),
+            lambda left: not left, max(STAYS_AWAY, base.rest_seconds()),
             f'nothing to be left of cluster {cluster_id} in the management '
             'cluster', timeout=watch.COLLECTED, describe=listed)
 

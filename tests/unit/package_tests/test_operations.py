@@ -108,10 +108,17 @@ class AssertionsTest(testtools.TestCase):
         answers = list(answers)
 
         def objects(stack_id, cluster_uuid=None, words=()):
-            self.words = words
+            self.stack_id, self.words = stack_id, words
             return answers.pop(0) if len(answers) > 1 else answers[0]
 
         self.test.management = types.SimpleNamespace(objects_of=objects)
+        self.test.magnum = types.SimpleNamespace(stacks={})
+        self.patch_interval(1)
+
+    def patch_interval(self, seconds):
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{base.__name__}.CONF', types.SimpleNamespace(
+                magnum_capi=test_base.Options(build_interval=seconds))))
 
     def test_machines_of_another_number(self):
         self.management([FOUND])
@@ -133,6 +140,23 @@ class AssertionsTest(testtools.TestCase):
         self.assertIn(str(FOUND), str(error))
         self.assertEqual((UUID, UUID.replace('-', ''), 'n1'), self.words)
 
+    def test_what_has_another_name_than_the_cluster_is_seen(self):
+        self.management([])
+        self.test.magnum.stacks[UUID] = 'kube-x'
+
+        self.test.assert_nothing_comes_back(UUID, 'n1')
+
+        self.assertEqual('kube-x', self.stack_id)
+
+    def test_what_a_driver_does_at_its_next_check_is_seen(self):
+        # A driver that acts each time that Magnum asks for the health.
+        self.management(*[[]] * 20, [FOUND])
+        self.patch_interval(5)
+
+        self.assertRaises(
+            errors.WaitTimeout, self.test.assert_nothing_comes_back, UUID,
+            'n1')
+
     def test_what_goes_late_is_waited_for(self):
         self.management([], [FOUND], [])
         began = self.clock.monotonic()
@@ -140,7 +164,7 @@ class AssertionsTest(testtools.TestCase):
         self.test.assert_nothing_comes_back(UUID, 'n1')
 
         self.assertGreater(self.clock.monotonic() - began,
-                           operations.STAYS_AWAY)
+                           base.rest_seconds())
 
     def test_a_wait_for_a_cluster_has_its_own_limit(self):
         type(self.test).new_waiter = lambda: types.SimpleNamespace(
