@@ -132,8 +132,11 @@ class FailureTest(operations.BaseOperationsTest):
         template = self.create_template(
             flavor_id=flags.value('fault_flavors.failing'))
 
+        # A driver may try until then. Magnum's default is an hour, for which
+        # the test does not wait.
+        minutes = max(1, CONF.magnum_capi.build_timeout // 120)
         self.assert_creation_fails(self.request_cluster(
-            template, keypair=self.create_keypair()))
+            template, keypair=self.create_keypair(), create_timeout=minutes))
 
     # Last by name.
     @flags.needs('fault_flavors.stuck')
