@@ -42,6 +42,17 @@ def listed(things: collections.abc.Iterable[object]) -> str:
     return ', '.join(map(str, things)) or 'none'
 
 
+class NotRefused(AssertionError):
+    """A cluster was created that had to be refused.
+
+    :param cluster: its body.
+    """
+
+    def __init__(self, what: str, cluster: json_types.Object) -> None:
+        super().__init__(what)
+        self.cluster = cluster
+
+
 class BaseOperationsTest(base.BaseMagnumCapiTest):
     """A test of operations on running clusters, or inside them.
 
@@ -201,6 +212,7 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         :param changes: of its template.
         :returns: the reason, from the error or from status_reason.
+        :raises NotRefused: it is complete.
         """
         try:
             cluster = self.create_cluster(self.create_template(**changes))
@@ -209,8 +221,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         except errors.WaitAborted as e:
             self.assertEqual('CREATE_FAILED', e.state.status)
             return str(e.state.status_reason or '')
-        raise self.failureException(
-            f'The cluster is {cluster["status"]} although {changes}')
+        raise NotRefused(
+            f'The cluster is {cluster["status"]} although {changes}', cluster)
 
     def with_new_version(self, cluster: json_types.Object
                          ) -> json_types.Object:

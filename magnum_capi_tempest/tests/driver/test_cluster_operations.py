@@ -177,9 +177,13 @@ class RotateAuthorityTest(operations.BaseOperationsTest):
     def test_a_refusal_is_no_failure_of_the_cluster(self) -> None:
         cluster = self.create_cluster(self.create_template())
 
-        self.assertRaises(
-            lib_exc.ClientRestClientException,
-            self.magnum.certificates.rotate_ca_certificate, cluster['uuid'])
+        try:
+            self.magnum.certificates.rotate_ca_certificate(cluster['uuid'])
+        except lib_exc.ClientRestClientException:
+            pass
+        else:
+            self.waiter.until_settled(cluster['uuid'])
+            self.skipTest('The driver rotates certificate authorities')
 
         # Magnum itself sets UPDATE_FAILED first, see above.
         self.until_complete(cluster['uuid'])

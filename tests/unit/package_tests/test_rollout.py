@@ -163,3 +163,37 @@ class OutageTest(testtools.TestCase):
                 # Until the end.
                 (5, [(0, True), (1, False), (6, False)])):
             self.assertEqual(seconds, test_rollout.outage(answers), answers)
+
+
+class MostReplacedTest(testtools.TestCase):
+
+    def replaced(self, *moments):
+        """What was seen; each moment is phases of workers, by their names."""
+        return test_rollout.most_replaced(
+            [[machine('m', True, 'Provisioning'), *(
+                machine(name, phase=phase, going=phase == 'Deleting')
+                for name, phase in moment.items())]
+             for moment in moments], 4)
+
+    def test_they_go_first(self):
+        there = dict.fromkeys('abcd', 'Running')
+
+        self.assertEqual(2, self.replaced(
+            there, {**there, 'a': 'Deleting'},
+            {**there, 'a': 'Deleting', 'b': 'Deleting'},
+            {'c': 'Running', 'd': 'Running', 'e': 'Pending', 'f': 'Pending'}))
+        self.assertEqual(1, self.replaced(
+            there, {**there, 'a': 'Deleting'},
+            {**there, 'a': 'Provisioning'}, there))
+
+    def test_their_replacements_come_first(self):
+        there = dict.fromkeys('abcd', 'Running')
+
+        self.assertEqual(2, self.replaced(
+            there, {**there, 'e': 'Pending', 'f': 'Provisioning'},
+            {**there, 'e': 'Running', 'f': 'Running'},
+            {**there, 'e': 'Running', 'f': 'Running', 'a': 'Deleting',
+             'b': 'Deleting'}))
+        self.assertEqual(1, self.replaced(
+            there, {**there, 'e': 'Pending'},
+            {**there, 'e': 'Running', 'a': 'Deleting'}))
