@@ -80,7 +80,8 @@ def template_body(conf: tempest_types.Conf, **changes: typing.Any
     :param changes: fields to replace or add; None omits one. Labels are added
         to those that the cloud needs: Magnum refuses a template of a flavor
         without a disk if boot_volume_size is missing
-        (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
+        (magnum/api/attr_validator.py, validate_flavor_root_volume_size). None
+        omits one of these, too.
     """
     options = conf.magnum_capi
     body = {
@@ -98,7 +99,10 @@ def template_body(conf: tempest_types.Conf, **changes: typing.Any
     }
     body.update(changes)
     if isinstance(body['labels'], dict):
-        body['labels'] = {**options.labels, **body['labels']}
+        body['labels'] = {
+            label: text for label, text in {
+                **options.labels, **body['labels']}.items()
+            if text is not None}
     return {key: value for key, value in body.items() if value is not None}
 
 

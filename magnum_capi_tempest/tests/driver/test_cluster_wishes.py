@@ -70,7 +70,8 @@ class ApiServerTest(operations.BaseOperationsTest):
         super().resource_setup()
         cls.spec = openstack_cluster(cls, cls.create_class_template(
             master_lb_enabled=True, floating_ip_enabled=False, labels={
-                **CONF.magnum_capi.labels,
+                # It would count before the attribute.
+                'master_lb_floating_ip_enabled': None,
                 'api_master_lb_allowed_cidrs': ALLOWED}))
 
     @flags.promise('network.api.allow-list')

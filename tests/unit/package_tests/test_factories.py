@@ -25,7 +25,10 @@ class TemplateBodyTest(testtools.TestCase):
 
     def test_labels_are_added_to_those_that_the_cloud_needs(self):
         for labels, found in (({'c': 'd'}, {'a': 'b', 'c': 'd'}),
-                              ({'a': 'c'}, {'a': 'c'}), ('a=b', 'a=b')):
+                              ({'a': 'c'}, {'a': 'c'}),
+                              # One that the cloud has, and a test must not.
+                              ({'a': None, 'c': 'd'}, {'c': 'd'}),
+                              ('a=b', 'a=b')):
             self.assertEqual(found, factories.template_body(
                 CONF, labels=labels)['labels'])
         self.assertNotIn('labels', factories.template_body(CONF, labels=None))
