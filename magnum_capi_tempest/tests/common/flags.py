@@ -34,6 +34,7 @@ _OPTIONS, _FEATURES = (frozenset(option.name for option in options)
 _OTHERS = {
     'auth.use_dynamic_credentials':
         ': users and projects that Tempest did not create are left alone',
+    'service_available.cinder': '',
     'service_available.glance': '',
     'service_available.neutron': '',
 }

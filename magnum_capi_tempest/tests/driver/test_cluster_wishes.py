@@ -12,9 +12,9 @@ from tempest.lib import decorators
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
+from magnum_capi_tempest.tests.common.management import requested
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
-from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
 
@@ -39,25 +39,16 @@ def openstack_cluster(case: type[operations.BaseOperationsTest],
     :raises skipException: the cluster is complete without one.
     """
     uuid = case.request_class_cluster(template)
-    waiter, failure = case.new_waiter(), observations.creation_failure()
     management = base.management_cluster(
         CONF.magnum_capi.management_kubeconfig)
-
-    def poll() -> tuple[observations.Observation, json_types.Object | None]:
-        state = waiter.observe(uuid)
-        return state, management.spec(
-            'OpenStackCluster', state.stack_id) if state.stack_id else None
-
     with case.explained([uuid]):
-        _, spec = waiters.until(
-            poll,
-            lambda found: found[1] or found[0].status == 'CREATE_COMPLETE',
-            f'cluster {uuid} to have an OpenStackCluster',
-            failed=lambda found: failure(found[0]),
-            describe=lambda found: str(found[0]))
-    if not spec:
+        look = requested.until_there(
+            case.new_waiter(), uuid,
+            lambda stack_id: management.spec('OpenStackCluster', stack_id),
+            bool, 'an OpenStackCluster')
+    if not look.found:
         raise case.skipException('There is no OpenStackCluster')
-    return spec
+    return look.found
 
 
 class ApiServerTest(operations.BaseOperationsTest):
@@ -126,11 +117,11 @@ class OwnLabelsTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('9af7c332-30d8-4e7c-beb6-29da0fd00103')
     def test_create_and_delete(self) -> None:
-        # Without merge_labels a cluster inherits no label of its template.
-        # Magnum itself wants this one where a flavor has no disk
-        # (magnum/api/attr_validator.py, validate_flavor_root_volume_size).
+        # Without merge_labels a cluster inherits no label of its template. It
+        # keeps what the cloud needs, such as a zone, or boot_volume_size where
+        # flavors have no disk, but not what only a driver may need.
         own = {name: text for name, text in CONF.magnum_capi.labels.items()
-               if name == 'boot_volume_size'}
+               if name not in ('kube_tag', 'auto_scaling_enabled')}
         own['auto_healing_enabled'] = 'true'
         of_template = {**CONF.magnum_capi.labels,
                        'auto_scaling_enabled': 'false'}

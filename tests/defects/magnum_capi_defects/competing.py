@@ -30,7 +30,7 @@ class BootVolumeOfMasters(taps.Tapped):
         return values
 
 
-@taps.seen_by('LabelsTest.test_bounds_of_a_node_group_count_before_labels',
+@taps.seen_by('BoundsTest.test_bounds_of_a_node_group_count_before_labels',
               "'1', '6'.*'1', '6'")
 class BoundsOfLabels(taps.Tapped):
     """The labels count before the bounds of a node group."""

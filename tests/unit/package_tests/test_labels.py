@@ -24,3 +24,20 @@ class ObjectsTest(testtools.TestCase):
 
         self.assertEqual(
             [('1', '6'), ('2', '4'), (None, None)], objects.bounds())
+
+    def test_all_are_there(self):
+        def made(kind, name, template=None):
+            spec = template and {'template': {'spec': {
+                'infrastructureRef': {'name': template}}}}
+            return kind, {'metadata': {'name': name}, 'spec': spec or {}}
+
+        some = [made('OpenStackCluster', 'c'),
+                made('OpenStackMachineTemplate', 'master'),
+                made('OpenStackMachineTemplate', 'worker'),
+                made('KubeadmControlPlane', 'c', 'master'),
+                made('MachineDeployment', 'd', 'worker')]
+
+        self.assertTrue(test_labels._Objects(some).are_all())
+        for missing in some:
+            self.assertFalse(test_labels._Objects(
+                [one for one in some if one != missing]).are_all(), missing)
