@@ -36,8 +36,14 @@ class SharedClusterTest(operations.BaseOperationsTest):
         self.resize(workers + 2)
         self.resize(workers)
 
-    def worker_names(self) -> set[str]:
-        return {node.name for node in self.read_nodes(self.cluster).nodes
+    def named_workers(self) -> dict[str, str]:
+        """Return what Magnum's API names workers by: by their own names.
+
+        That is the id of the server (nodes_to_remove in
+        api-ref/source/parameters.yaml of Magnum).
+        """
+        return {node.name: node.server or node.name
+                for node in self.read_nodes(self.cluster).nodes
                 if not node.control_plane}
 
     @flags.needs(flags.RESIZE, 'workload_api')
@@ -46,18 +52,18 @@ class SharedClusterTest(operations.BaseOperationsTest):
     def test_resize_removes_the_nodes_that_it_names(self) -> None:
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 3)
-        names = self.worker_names()
+        workers_before = self.named_workers()
         # With so few of so many, a hit by chance is unlikely.
-        going = sorted(names)[1:3]
+        going = sorted(workers_before)[1:3]
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.resize_cluster(
             self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
-            nodes_to_remove=going)
+            nodes_to_remove=[workers_before[name] for name in going])
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
         self.assert_usable(self.cluster, workers + 1)
-        self.assert_removed(going, names)
+        self.assert_removed(going, workers_before)
         self.resize(workers)
 
     @decorators.attr(type='negative')
@@ -67,28 +73,28 @@ class SharedClusterTest(operations.BaseOperationsTest):
     def test_a_resize_that_was_refused_takes_no_node_later(self) -> None:
         workers = CONF.magnum_capi.node_count
         self.resize(workers + 2)
-        names = self.worker_names()
+        workers_before = self.named_workers()
         # Of machines with the same mark, Cluster API removes the first.
-        spared, *_, going = sorted(names)
-        self.refused_resize(workers, [spared, 'nobody'])
+        spared, *_, going = sorted(workers_before)
+        self.refused_resize(workers, [workers_before[spared], 'nobody'])
         before = self.waiter.before(self.cluster['uuid'], WORKERS)
 
         self.magnum.clusters.resize_cluster(
             self.cluster['uuid'], node_count=workers + 1, nodegroup=WORKERS,
-            nodes_to_remove=[going])
+            nodes_to_remove=[workers_before[going]])
 
         self.waiter.until_updated(self.cluster['uuid'], before, workers + 1)
         self.assert_usable(self.cluster, workers + 1)
-        self.assert_removed([going], names)
+        self.assert_removed([going], workers_before)
         self.resize(workers)
 
-    def assert_removed(self, going: list[str], names: set[str]) -> None:
+    def assert_removed(self, going: list[str], names: dict[str, str]) -> None:
         """Check that a resize has removed the nodes that it named.
 
         :param going: their names.
-        :param names: of all workers before it.
+        :param names: :meth:`named_workers` before it.
         """
-        gone = names - self.worker_names()
+        gone = names.keys() - self.named_workers().keys()
         self.assertEqual(
             set(going), gone, f'the resize was to remove {sorted(going)}, '
             f'and {sorted(gone)} are gone')

@@ -103,8 +103,8 @@ class MarksKept(taps.Tapped):
     def resize_cluster(self, context, cluster, resize_manager, node_count,
                        nodes_to_remove, nodegroup=None):
         for machine in taps.of_cluster(cluster, 'machines'):
-            node = (machine.get('status') or {}).get('nodeRef') or {}
-            if node.get('name') in (nodes_to_remove or ()):
+            provider = machine['spec'].get('providerID') or ''
+            if provider.rpartition('/')[2] in (nodes_to_remove or ()):
                 taps.kube('PATCH', taps.path_of(machine, 'machines'), {
                     'metadata': {'annotations': {MARK: 'true'}}})
         super().resize_cluster(context, cluster, resize_manager, node_count,
