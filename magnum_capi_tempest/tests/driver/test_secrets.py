@@ -21,6 +21,7 @@ from magnum_capi_tempest.services import base_client
 from magnum_capi_tempest.tests.common import disclosure
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import remediation
+from magnum_capi_tempest.tests.common.management import requested
 from magnum_capi_tempest.tests.common import microversions
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
@@ -132,16 +133,27 @@ class ProxyTest(operations.BaseOperationsTest):
     @decorators.idempotent_id('8e1f5c3a-94b7-4d0e-a6a2-3b7c0d5e1f92')
     def test_password_is_in_secrets_only(self) -> None:
         password = uuid.uuid4().hex
-        cluster = self.create_cluster(self.create_template(
-            http_proxy=f'http://magnum:{password}@192.0.2.3:3128'))
+        # There is no such proxy: real nodes would pull their images through
+        # it, and never be ready.
+        look = requested.until_there(
+            self.waiter, self.request_cluster(
+                self.create_template(
+                    http_proxy=f'http://magnum:{password}@192.0.2.3:3128'),
+                keypair=self.create_keypair()),
+            self.bootstrap_data, bool, 'data to boot a machine with')
 
-        stack_id = observations.stack_id(cluster)
         told = [str(found) for found in remediation.management().objects(
-            stack_id) if password in json.dumps(found.body)]
+            observations.stack_id(look.cluster.body))
+            if password in json.dumps(found.body)]
 
         self.assertEqual([], told)
-        bootstrap_data = [
+        self.assertTrue(
+            any(password in text for text in look.found or ()),
+            f'The password is in none of {len(look.found or ())} Secrets with '
+            'data to boot machines with')
+
+    def bootstrap_data(self, stack_id: str) -> list[str]:
+        return [
             kube.secret_text(body['data']['value']) or ''
             for _, body in self.management.bodies(('Secret',), stack_id)
             if 'format' in (body.get('data') or {})]
-        self.assertTrue(any(password in text for text in bootstrap_data))
