@@ -10,7 +10,7 @@ import collections.abc
 import contextlib
 import os
 import pathlib
-import tempfile
+import secrets
 import typing
 
 from magnum_capi import errors
@@ -38,12 +38,13 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
             folders.private(path.parent)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(
-            prefix=f'.{path.name}.', dir=path.parent)
+        name = path.with_name(f'.{path.name}.{secrets.token_hex(4)}')
+        # Not mkstemp, whose files only their owner can read: to ask for the
+        # umask is to change it, for other threads as well.
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        draft = name
         with open(handle, 'wb') as stream:
             yield stream
-        if mode != PRIVATE:
-            os.chmod(draft, mode & ~_umask())
         os.replace(draft, path)
         draft = None
     except OSError as e:
@@ -52,7 +53,7 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
             hint='Make room or choose another folder') from e
     finally:
         if draft:
-            pathlib.Path(draft).unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
 
 
 def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
@@ -102,9 +103,3 @@ def for_owner_only() -> collections.abc.Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask

@@ -43,6 +43,17 @@ class OutfileTest(testtools.TestCase):
         self.assertEqual(outfile.PRIVATE, stat.S_IMODE(
             (self.out / 'x').stat().st_mode))
 
+    def test_the_umask_decides_and_stays(self):
+        """Another thread may create a file meanwhile, which was open to all.
+
+        umask(2) belongs to the process.
+        """
+        self.addCleanup(os.umask, os.umask(0o027))
+        with mock.patch('os.umask', side_effect=AssertionError):
+            self._write()
+
+        self.assertEqual(0o640, stat.S_IMODE((self.out / 'y').stat().st_mode))
+
     def test_a_full_disk_is_reported(self):
         with mock.patch('os.replace', side_effect=OSError(28, 'No space')):
             error = self.assertRaises(errors.EnvironmentProblem, self._write)
