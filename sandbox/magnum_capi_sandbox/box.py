@@ -339,11 +339,10 @@ class Box:
         self.supervisor.shutdown()
         if hosted.record(self.directory / 'management'):
             hosted.sweep(self.directory / 'management', progress)
-        try:
+        made_of: nodes.Nodes | None = None
+        with contextlib.suppress(errors.UsageError):
             found = specs.load(self.directory)
             made_of = found.machines if found else nodes.Nodes()
-        except errors.UsageError:
-            made_of = None
         machines.down(self.directory, made_of, progress)
         if self.directory.exists():
             # The record goes last: it marks the folder as a sandbox's.
