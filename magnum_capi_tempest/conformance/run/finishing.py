@@ -9,23 +9,31 @@ its results.
 
 import contextlib
 import dataclasses
+import typing
 
 from magnum_capi import errors
 from magnum_capi import outfile
+from magnum_capi import progress as progress_
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import objects
+from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import watch
 from magnum_capi_tempest.conformance import sources
+from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import redact
 from magnum_capi_tempest import texts
+
+if typing.TYPE_CHECKING:
+    from magnum_capi_tempest.conformance.run import lifecycle
 
 #: What the pods of a run that did not end had written.
 LOGS = 'pods.log'
 
 
-def finish(record, driven, reader, runtime):
+def finish(record: runs.Run, driven: runner.Runner, reader: kube.Client,
+           runtime: 'lifecycle.Runtime') -> verdict.Judged:
     """Watch a run to its end; fetch and remove it, or save its logs.
 
     :raises EnvironmentProblem: another run has its namespace, or the results
@@ -46,9 +54,10 @@ def finish(record, driven, reader, runtime):
     record = dataclasses.replace(record, warnings=tuple(dict.fromkeys(
         (*record.warnings, *state.warnings, *_system_warnings(reader)))))
     runs.save(record)
-    if state.outcome == watch.COMPLETE:
+    status = state.seen.status
+    if state.outcome == watch.COMPLETE and status is not None:
         require_own(record, driven, reader)
-        return _fetch(record, driven, reader, runtime, state)
+        return _fetch(record, driven, reader, runtime, status)
     runtime.progress.info(f'{state.outcome}: {state.reason}')
     if state.outcome != watch.UNREACHABLE:
         _save_logs(record, driven, reader, runtime.progress)
@@ -58,7 +67,8 @@ def finish(record, driven, reader, runtime):
     return sources.of_nothing(record, state.reason)
 
 
-def require_own(record, driven, reader):
+def require_own(record: runs.Run, driven: runner.Runner, reader: kube.Client
+                ) -> None:
     """Refuse to take the run of others for this one.
 
     The namespace may have been removed and created again since then. It is
@@ -79,11 +89,13 @@ def require_own(record, driven, reader):
             f'abort {record.folder}')
 
 
-def _fetch(record, driven, reader, runtime, state):
+def _fetch(record: runs.Run, driven: runner.Runner, reader: kube.Client,
+           runtime: 'lifecycle.Runtime', status: runner.Status
+           ) -> verdict.Judged:
     record = dataclasses.replace(
-        record, archive=driven.fetch(state.seen.status, record.folder,
-                                     runtime.progress, runtime.clock),
-        sha256=state.seen.status.archive.sha256, stage=runs.FETCHED)
+        record, archive=driven.fetch(status, record.folder, runtime.progress,
+                                     runtime.clock),
+        sha256=status.archive.sha256, stage=runs.FETCHED)
     if not driven.leaves:
         record = dataclasses.replace(record, stage=runs.ENDED)
     runs.save(record)
@@ -97,26 +109,27 @@ def _fetch(record, driven, reader, runtime, state):
     return ended
 
 
-def begin(record, runtime):
+def begin(record: runs.Run, runtime: 'lifecycle.Runtime') -> watch.State:
     return watch.start(runtime.clock.monotonic(), record.elapsed(),
                        record.nodes)
 
 
-def limits(record, runtime):
+def limits(record: runs.Run, runtime: 'lifecycle.Runtime') -> watch.Limits:
     """How long to wait; only its own program limits the run of others."""
     return runtime.limits or watch.Limits(
         float('inf') if record.elsewhere else record.plan.seconds,
         record.plan.stall)
 
 
-def _system_warnings(reader):
+def _system_warnings(reader: kube.Client) -> tuple[str, ...]:
     try:
         return objects.warnings(pods=reader.items('/api/v1/pods'))
     except kube.KubeError:
         return ()
 
 
-def _save_logs(record, driven, reader, progress):
+def _save_logs(record: runs.Run, driven: runner.Runner, reader: kube.Client,
+               progress: progress_.Progress) -> None:
     """Save what the containers of the run have written so far."""
     found = []
     try:
@@ -137,7 +150,8 @@ def _save_logs(record, driven, reader, progress):
         progress.info(f'Logs of the run so far: {file}')
 
 
-def delete(record, driven, reader, runtime, lenient=False):
+def delete(record: runs.Run, driven: runner.Runner, reader: kube.Client,
+           runtime: 'lifecycle.Runtime', lenient: bool = False) -> None:
     """Remove a run, and nothing else, from its cluster.
 
     :param lenient: report if it could not be removed, and continue.
@@ -175,7 +189,8 @@ def delete(record, driven, reader, runtime, lenient=False):
         runs.save(dataclasses.replace(record, stage=runs.ENDED))
 
 
-def _tell_what_tests_left(reader, progress):
+def _tell_what_tests_left(reader: kube.Client, progress: progress_.Progress
+                          ) -> None:
     try:
         left = objects.test_namespaces(reader.items(
             namespaces.ALL, labelSelector='e2e-run'))

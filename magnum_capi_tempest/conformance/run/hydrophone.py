@@ -10,6 +10,7 @@ have ended. Its exit code is Ginkgo's, so a failure of tests looks like one of
 its own: the files decide.
 """
 
+import collections.abc
 import contextlib
 import ctypes
 import dataclasses
@@ -19,16 +20,19 @@ import shutil
 import signal
 import tempfile
 import types
+import typing
 
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
+from magnum_capi import progress as progress_
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import damage
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
@@ -59,7 +63,8 @@ class Hydrophone:
     program: str
     kubeconfig: str
     name = model.HYDROPHONE
-    labels = types.MappingProxyType({})
+    labels: typing.ClassVar[typing.Mapping[str, str]] = types.MappingProxyType(
+        {})
     leaves = False
     #: The pod with the tests also holds the results.
     tests = ''
@@ -75,11 +80,11 @@ class Hydrophone:
         # ConfigMap for --test-repo-list (pkg/conformance/deploy.go).
         return self.plan.images.mirrors is None
 
-    def _line(self, *arguments):
+    def _line(self, *arguments: str) -> list[str]:
         return [self.program, '--kubeconfig', self.kubeconfig,
                 '--namespace', self.namespace, *arguments]
 
-    def refuse(self):
+    def refuse(self) -> None:
         """Refuse what Hydrophone does not support.
 
         :raises UsageError: the plan requires it.
@@ -102,10 +107,10 @@ class Hydrophone:
                     hint='It supports E2E_EXTRA_ARGS and '
                          'E2E_EXTRA_GINKGO_ARGS, without commas')
 
-    def preview(self, output) -> list[list[str]]:
+    def preview(self, output: object) -> list[list[str]]:
         return [self._run(output), self._continue(output)]
 
-    def _run(self, output):
+    def _run(self, output: object) -> list[str]:
         plan, images = self.plan, self.plan.images
         argv = self._line('--output-dir', str(output),
                           '--disable-progress-status')
@@ -124,20 +129,20 @@ class Hydrophone:
                 argv.append(f'{_OPTIONS[name]}={word}')
         conformance = images.conformance or (
             f'{_IMAGE}:{plan.kubernetes}' if plan.kubernetes else '')
-        for option, value in (
+        for option, given in (
                 ('--conformance-image', conformance),
                 ('--busybox-image', images.busybox),
                 ('--test-repo', images.mirror),
                 ('--test-repo-list', images.mirrors)):
-            if value:
-                argv += [option, str(value)]
+            if given:
+                argv += [option, str(given)]
         return argv
 
-    def _continue(self, output):
+    def _continue(self, output: object) -> list[str]:
         return self._line('--output-dir', str(output),
                           '--disable-progress-status', '--continue')
 
-    def start(self, reader, folder):
+    def start(self, reader: kube.Client, folder: pathlib.Path) -> None:
         """Let it create its objects, of which the pod is the last one.
 
         :raises CommandFailed: it ended, or did not create it in time.
@@ -149,7 +154,8 @@ class Hydrophone:
             if not _exists(reader, path):
                 raise errors.CommandFailed(argv, code, said)
 
-    def status(self, pods) -> runner.Status | None:
+    def status(self, pods: list[json_types.Object] | None
+               ) -> runner.Status | None:
         for obj in pods or ():
             if obj['metadata']['name'] != POD:
                 continue
@@ -163,12 +169,13 @@ class Hydrophone:
                 runner.COMPLETE if ended else runner.RUNNING)
         return None
 
-    def pod(self, obj) -> objects.Pod:
+    def pod(self, obj: json_types.Object) -> objects.Pod:
         found = objects.pod(obj)
         return found if found.name == POD else dataclasses.replace(
             found, plugin='?')
 
-    def fetch(self, status, folder, progress, clock) -> str:
+    def fetch(self, status: runner.Status, folder: pathlib.Path,
+              progress: progress_.Progress, clock: waiting.Clock) -> str:
         """Fetch both files; Hydrophone then removes the run.
 
         They are fetched into a new folder. What broke off there stays: no
@@ -187,7 +194,7 @@ class Hydrophone:
             hint='To fetch them again: magnum-capi conformance attach '
             f'{folder}')
 
-    def fetched(self, folder) -> str:
+    def fetched(self, folder: pathlib.Path) -> str:
         """See :meth:`.runner.Runner.fetched`.
 
         Files of a call are put into ``folder`` if both are whole. Only then
@@ -204,7 +211,7 @@ class Hydrophone:
             shutil.rmtree(one)
         return '.'
 
-    def delete(self):
+    def delete(self) -> None:
         processes.run(self._line('--cleanup'), timeout=_CLEANUP, merge=True)
 
     def failure_message(self, output: str) -> str:
@@ -214,7 +221,9 @@ class Hydrophone:
         return texts.line(' '.join(lines) or output, 300)
 
 
-def _call(argv, timeout, done=lambda: False):
+def _call(argv: list[str], timeout: float,
+          done: collections.abc.Callable[[], bool] = lambda: False
+          ) -> tuple[int, str]:
     """Run the program until it ends, ``done()``, or for ``timeout`` seconds.
 
     If this process is killed, so is the program: one that outlived it would
@@ -240,19 +249,19 @@ def _call(argv, timeout, done=lambda: False):
         return process.returncode, output.read()
 
 
-def _die_with_parent():
+def _die_with_parent() -> None:
     # PR_SET_PDEATHSIG of prctl(2).
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def _exists(reader, path):
+def _exists(reader: kube.Client, path: str) -> bool:
     try:
         return reader.get(path) is not None
     except kube.KubeError:
         return False
 
 
-def _whole(folder):
+def _whole(folder: pathlib.Path) -> bool:
     """The JUnit file is fetched last, and its end shows that it is whole."""
     files = folder / JUNIT, folder / LOG
     if not all(file.is_file() and file.stat().st_size for file in files):

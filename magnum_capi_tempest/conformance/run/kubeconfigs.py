@@ -8,15 +8,29 @@ its owner can enter, and removed when the command that needs it ends. If that
 command is killed, the next one removes it.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import pathlib
+import typing
 
 from magnum_capi import errors
 from magnum_capi import scratch
 from magnum_capi_tempest.conformance import model
+from magnum_capi_tempest.conformance.run import runs
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import contexts
 from magnum_capi_tempest import kubeconfig
+
+if typing.TYPE_CHECKING:
+    from keystoneauth1 import exceptions
+    from openstack import connection
+
+#: Connects to a cloud, by its name in clouds.yaml.
+Connect: typing.TypeAlias = collections.abc.Callable[
+    [str], 'connection.Connection']
+#: Sends a request to Magnum, and returns the answer.
+_Call: typing.TypeAlias = collections.abc.Callable[..., json_types.Object]
 
 #: Timeout of a request to Magnum or Keystone, in seconds.
 _TIMEOUT = 60
@@ -39,11 +53,11 @@ class Access:
 
 
 @contextlib.contextmanager
-def access(target, connect=None):
-    """Yield an :class:`Access` to the cluster of a :class:`runs.Target`.
+def access(target: runs.Target, connect: Connect | None = None
+           ) -> collections.abc.Iterator[Access]:
+    """Yield an :class:`Access` to a cluster.
 
-    :param connect: function of the cloud's name that returns an
-        ``openstack`` connection; for tests.
+    :param connect: for tests.
     :raises UsageError: no such file, cluster or cloud.
     :raises EnvironmentProblem: the cloud cannot be used, or a library is
         missing.
@@ -59,7 +73,7 @@ def access(target, connect=None):
         yield Access(file, about)
 
 
-def check(target, connect=None):
+def check(target: runs.Target, connect: Connect | None = None) -> None:
     """Check that the cluster of a target exists; nothing is written.
 
     The cluster of a kubeconfig is not asked.
@@ -72,7 +86,7 @@ def check(target, connect=None):
         contexts.narrow(contexts.split(target.kubeconfig), target.context)
 
 
-def _connect(cloud):
+def _connect(cloud: str) -> 'connection.Connection':
     try:
         import openstack  # noqa: F401
     except ImportError as e:
@@ -83,7 +97,7 @@ def _connect(cloud):
     return clouds.open_cloud(cloud or None)
 
 
-def _caller(target, connect):
+def _caller(target: runs.Target, connect: Connect) -> _Call:
     """A function of method and path that returns Magnum's answer."""
     from keystoneauth1 import exceptions
 
@@ -92,19 +106,20 @@ def _caller(target, connect):
     with clouds.explained(name):
         magnum = connect(target.cloud).container_infrastructure_management
 
-    def call(method, path, **kwargs):
+    def call(method: str, path: str, json: object = None) -> json_types.Object:
         with clouds.explained(name):
             try:
-                return magnum.request(
-                    path, method, timeout=_TIMEOUT, raise_exc=True, **kwargs
+                answer: json_types.Object = magnum.request(
+                    path, method, timeout=_TIMEOUT, raise_exc=True, json=json
                 ).json()
+                return answer
             except exceptions.HttpError as e:
                 raise _refusal(e, target) from None
 
     return call
 
 
-def _cluster(target, call):
+def _cluster(target: runs.Target, call: _Call) -> json_types.Object:
     """Magnum's view of the cluster, which has an address."""
     cluster = call('GET', f'/clusters/{target.cluster}')
     if not cluster.get('api_address'):
@@ -114,7 +129,8 @@ def _cluster(target, call):
     return cluster
 
 
-def _write(target, file, connect):
+def _write(target: runs.Target, file: pathlib.Path, connect: Connect
+           ) -> model.Cluster:
     """Have a certificate signed, write the kubeconfig, return its subject."""
     call = _caller(target, connect)
     cluster = _cluster(target, call)
@@ -131,7 +147,8 @@ def _write(target, file, connect):
         image=template.get('image_id') or '')
 
 
-def _refusal(error, target):
+def _refusal(error: 'exceptions.HttpError', target: runs.Target
+             ) -> errors.MagnumCapiError:
     if error.http_status == 404:
         return errors.UsageError('There is no such cluster',
                                  where=target.cluster)

@@ -5,12 +5,12 @@
 The handle of a run is its folder, which :mod:`.runs` describes.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import datetime
 import pathlib
 import time
-import typing
 import uuid
 
 from magnum_capi import errors
@@ -32,8 +32,10 @@ from magnum_capi_tempest.conformance import verdict
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
 
-_RUNNERS = {model.SONOBUOY: sonobuoy.Sonobuoy,
-            model.HYDROPHONE: hydrophone.Hydrophone}
+_RUNNERS: dict[str, collections.abc.Callable[
+    [runner.Plan, str, str], runner.Runner]] = {
+        model.SONOBUOY: sonobuoy.Sonobuoy,
+        model.HYDROPHONE: hydrophone.Hydrophone}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +48,11 @@ class Runtime:
 
     progress: progress_.Progress = dataclasses.field(
         default_factory=progress_.Progress)
-    ensure: typing.Callable = toolchain.ensure
-    connect: typing.Callable | None = None
-    clock: typing.Any = time
+    ensure: collections.abc.Callable[
+        [list[str], progress_.Progress],
+        collections.abc.Mapping[str, object]] = toolchain.ensure
+    connect: kubeconfigs.Connect | None = None
+    clock: waiting.Clock = time
     pace: waiting.Pace = watch.PACE
     limits: watch.Limits | None = None
 
@@ -83,7 +87,7 @@ def preview(request: RunRequest, program: str = '') -> list[list[str]]:
     return planned.preview(request.folder)
 
 
-def check(request: RunRequest, runtime: Runtime):
+def check(request: RunRequest, runtime: Runtime) -> None:
     """Only check whether the cluster is fit for a run.
 
     :raises UsageError: the request is invalid.
@@ -183,7 +187,8 @@ def look(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
             finishing.limits(record, runtime))
 
 
-def abort(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime):
+def abort(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
+          ) -> None:
     """End a run and remove all of it from the cluster."""
     if not isinstance(which, elsewhere.Elsewhere) \
             and runs.find(which).stage == runs.ENDED:
@@ -192,7 +197,8 @@ def abort(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime):
         finishing.delete(record, driven, reader, runtime)
 
 
-def _planned(request, program='', kubeconfig='') -> runner.Runner:
+def _planned(request: RunRequest, program: str = '', kubeconfig: str = ''
+             ) -> runner.Runner:
     """The runner of a request, whose program need not be here yet.
 
     :raises UsageError: it does not support what is requested.
@@ -208,12 +214,15 @@ def _planned(request, program='', kubeconfig='') -> runner.Runner:
     return planned
 
 
-def _runner(backend, plan, access, runtime) -> runner.Runner:
+def _runner(backend: str, plan: runner.Plan, access: kubeconfigs.Access,
+            runtime: Runtime) -> runner.Runner:
     program = runtime.ensure([backend], runtime.progress)[backend]
     return _RUNNERS[backend](plan, str(program), str(access.kubeconfig))
 
 
-def _preflight(request, planned, reader, progress):
+def _preflight(request: RunRequest, planned: runner.Runner,
+               reader: kube.Client, progress: progress_.Progress
+               ) -> preflight.Snapshot:
     """The cluster before the run.
 
     :raises EnvironmentProblem: it is not fit.
@@ -234,7 +243,8 @@ def _preflight(request, planned, reader, progress):
     return seen
 
 
-def _start(record, driven, reader, runtime):
+def _start(record: runs.Run, driven: runner.Runner, reader: kube.Client,
+           runtime: Runtime) -> runs.Run:
     """Create namespace and objects; remove them if not all can be created.
 
     :returns: the record, which identifies the namespace.
@@ -266,7 +276,8 @@ def _start(record, driven, reader, runtime):
     return record
 
 
-def _not_started(record, driven, error):
+def _not_started(record: runs.Run, driven: runner.Runner,
+                 error: errors.CommandFailed) -> errors.EnvironmentProblem:
     said, removed = driven.failure_message(error.output), False
     if record.mark:
         with contextlib.suppress(errors.CommandFailed):
@@ -284,7 +295,7 @@ def _not_started(record, driven, error):
         where=error.argv[0], last_seen=said)
 
 
-def _collected(record):
+def _collected(record: runs.Run) -> runs.Run:
     """The record of a run, with what a killed command had fetched."""
     found = record.archive or _RUNNERS[record.backend](
         record.plan, '', '').fetched(record.folder)
@@ -295,7 +306,7 @@ def _collected(record):
     return record
 
 
-def _remove(record, runtime):
+def _remove(record: runs.Run, runtime: Runtime) -> None:
     """Remove a run whose results count, whatever becomes of its cluster."""
     try:
         with _reached(record.folder, runtime) as (record, driven, reader):
@@ -307,20 +318,23 @@ def _remove(record, runtime):
 
 
 @contextlib.contextmanager
-def _reached(which, runtime):
+def _reached(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
+             ) -> collections.abc.Iterator[
+                 tuple[runs.Run, runner.Runner, kube.Client]]:
     """Yield a run with its runner and a client of its cluster."""
-    record = (None if isinstance(which, elsewhere.Elsewhere)
-              else runs.find(which))
-    target = which.target if record is None else record.target
-    with kubeconfigs.access(target, runtime.connect) as access:
+    known = which if isinstance(which, elsewhere.Elsewhere) else runs.find(
+        which)
+    with kubeconfigs.access(known.target, runtime.connect) as access:
         reader = kube.Client(access.kubeconfig)
-        record = record or elsewhere.find(which, access, reader)
+        record = (elsewhere.find(known, access, reader) if isinstance(
+            known, elsewhere.Elsewhere) else known)
         yield (record, _runner(record.backend, record.plan, access, runtime),
                reader)
 
 
 @contextlib.contextmanager
-def _left_running(record, runtime):
+def _left_running(record: runs.Run, runtime: Runtime
+                  ) -> collections.abc.Iterator[None]:
     """Tell a user who interrupts how to continue."""
     try:
         yield

@@ -6,6 +6,7 @@
 stops the run, a *warning* does not.
 """
 
+import collections.abc
 import dataclasses
 import re
 
@@ -14,6 +15,7 @@ from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
@@ -66,7 +68,7 @@ class Node:
     taints: frozenset[str] = frozenset()
     runtime: str = ''
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name + (f' ({self.why})' if self.why else '')
 
 
@@ -109,7 +111,7 @@ class Finding:
     text: str
     hint: str = ''
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.level}: {self.text}' + (
             f'. {self.hint}' if self.hint else '')
 
@@ -142,7 +144,7 @@ def look(reader: kube.Client, namespace: str) -> Snapshot:
                     if p['metadata'].get('namespace') != namespace]))
 
 
-def _unstarted(pods):
+def _unstarted(pods: list[json_types.Object]) -> int:
     """The number of pods that only their status says to be running.
 
     A kubelet reports the container runtime's id of each container that was
@@ -155,11 +157,11 @@ def _unstarted(pods):
     return 0 if started else sum(_phase(pod) == 'Running' for pod in pods)
 
 
-def _phase(obj):
-    return (obj.get('status') or {}).get('phase')
+def _phase(obj: json_types.Object) -> str:
+    return (obj.get('status') or {}).get('phase') or ''
 
 
-def _node(obj, pods):
+def _node(obj: json_types.Object, pods: list[json_types.Object]) -> Node:
     name, spec = obj['metadata']['name'], obj.get('spec') or {}
     status = obj.get('status') or {}
     there = status.get('allocatable') or {}
@@ -167,6 +169,11 @@ def _node(obj, pods):
             and _phase(p) not in ('Succeeded', 'Failed')]
     requests = [c.get('resources', {}).get('requests') or {}
                 for p in mine for c in p['spec'].get('containers') or ()]
+
+    def free(kind: str) -> float:
+        return quantity(there.get(kind, 0)) - sum(
+            quantity(r.get(kind, 0)) for r in requests)
+
     info = status.get('nodeInfo') or {}
     why = objects.not_ready(obj)
     taints = [t.get('key') or '' for t in spec.get('taints') or ()
@@ -175,17 +182,15 @@ def _node(obj, pods):
     return Node(
         name, not why, not spec.get('unschedulable') and not bad,
         info.get('kubeletVersion') or '',
-        (quantity(there.get('pods', 0)) - len(mine), *(
-            quantity(there.get(kind, 0)) - sum(
-                quantity(r.get(kind, 0)) for r in requests)
-            for kind in ('cpu', 'memory'))),
+        (quantity(there.get('pods', 0)) - len(mine), free('cpu'),
+         free('memory')),
         frozenset((obj['metadata'].get('labels') or {}).items()),
         why or ', '.join(bad), texts.line(info.get('osImage') or ''),
         bool(spec.get('unschedulable')), frozenset(taints),
         texts.line(info.get('containerRuntimeVersion') or ''))
 
 
-def quantity(text) -> float:
+def quantity(text: str | int) -> float:
     """A Kubernetes quantity as a number: "500m" is 0.5, "2Gi" 2147483648.
 
     0 if malformed: free resources only matter for warnings.
@@ -220,13 +225,15 @@ def check(seen: Snapshot, plan: runner.Plan,
     return by_weight(found)
 
 
-def by_weight(findings) -> tuple[Finding, ...]:
+def by_weight(findings: collections.abc.Iterable[Finding]
+              ) -> tuple[Finding, ...]:
     """The most important first."""
     order = (BLOCKER, WARNING, FACT)
     return tuple(sorted(findings, key=lambda f: order.index(f.level)))
 
 
-def _versions(seen, plan):
+def _versions(seen: Snapshot, plan: runner.Plan
+              ) -> collections.abc.Iterator[Finding]:
     yield Finding(FACT, f'Kubernetes {seen.version}, '
                   + texts.number(len(seen.nodes), 'node'))
     if _minor(seen.version) is None:
@@ -245,7 +252,8 @@ def _versions(seen, plan):
                       f'{", ".join(sorted(other))}')
 
 
-def _nodes(seen, plan):
+def _nodes(seen: Snapshot, plan: runner.Plan
+           ) -> collections.abc.Iterator[Finding]:
     if seen.unstarted:
         runtimes = sorted({n.runtime for n in seen.nodes} - {''})
         yield Finding(
@@ -296,13 +304,13 @@ def _nodes(seen, plan):
                       '--aggregator-node', 'See --aggregator-node')
 
 
-def _does_without(plan, count):
+def _does_without(plan: runner.Plan, count: int) -> bool:
     """Whether e2e.test starts although this many nodes are not ready."""
     stated = _ALLOWED.findall(plan.variables.get('E2E_EXTRA_ARGS', ''))
     return bool(stated) and (int(stated[-1]) == -1 or count <= int(stated[-1]))
 
 
-def _waited_for(seen, plan):
+def _waited_for(seen: Snapshot, plan: runner.Plan) -> dict[str, list[str]]:
     """Other nodes that e2e.test considers not ready: names, and their taints.
 
     See framework/node/wait.go.
@@ -317,7 +325,7 @@ def _waited_for(seen, plan):
                             and not n.taints & may_be)}
 
 
-def _room(seen):
+def _room(seen: Snapshot) -> collections.abc.Iterator[Finding]:
     nodes = [n for n in seen.nodes if n.ready and n.schedulable]
     if not nodes:
         return
@@ -332,7 +340,8 @@ def _room(seen):
                       'Specs may fail because of that')
 
 
-def occupied(seen: Snapshot, namespace: str):
+def occupied(seen: Snapshot, namespace: str
+             ) -> collections.abc.Iterator[Finding]:
     """Yield why a run cannot have its namespace."""
     if seen.namespace == 'Terminating':
         yield Finding(BLOCKER, f'the namespace {namespace} is still being '
@@ -360,6 +369,6 @@ def release(version: str) -> str:
     return match[0] if match else version
 
 
-def _minor(version):
+def _minor(version: str) -> tuple[int, int] | None:
     match = re.match(r'v(\d+)\.(\d+)', version)
-    return match and (int(match.group(1)), int(match.group(2)))
+    return (int(match[1]), int(match[2])) if match else None

@@ -233,12 +233,21 @@ class Runner(typing.Protocol):
     """
 
     name: str
-    namespace: str
-    labels: typing.Mapping[str, str]
-    takes_namespace: bool
     leaves: bool
     tests: str
     container: str
+
+    @property
+    def namespace(self) -> str:
+        ...
+
+    @property
+    def labels(self) -> collections.abc.Mapping[str, str]:
+        ...
+
+    @property
+    def takes_namespace(self) -> bool:
+        ...
 
     def refuse(self) -> None:
         """Refuse what the program does not support.

@@ -12,14 +12,19 @@ import json
 import pathlib
 import re
 import types
+import typing
 
 from magnum_capi import errors
 from magnum_capi import processes
+from magnum_capi import progress as progress_
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import names
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import retrieve
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import json_types
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import texts
 
 NAMESPACE = 'sonobuoy'
@@ -63,7 +68,7 @@ _LOGGED = re.compile(r'time="[^"]*" level=(\w+) msg="((?:[^"\\]|\\.)*)"'
                      r'(?: error="((?:[^"\\]|\\.)*)")?')
 
 
-def _plugin(data):
+def _plugin(data: json_types.Object) -> runner.Plugin:
     progress = data.get('progress') or {}
     return runner.Plugin(
         str(data['plugin']), str(data.get('node') or 'global'),
@@ -88,7 +93,7 @@ class Sonobuoy:
     kubeconfig: str
     name = model.SONOBUOY
     #: As "sonobuoy gen" creates it.
-    labels = types.MappingProxyType(
+    labels: typing.ClassVar[typing.Mapping[str, str]] = types.MappingProxyType(
         {'pod-security.kubernetes.io/enforce': 'privileged'})
     takes_namespace = leaves = True
     tests = container = runner.TESTS
@@ -97,11 +102,11 @@ class Sonobuoy:
     def namespace(self) -> str:
         return self.plan.namespace or NAMESPACE
 
-    def _line(self, verb, *arguments):
+    def _line(self, verb: str, *arguments: object) -> list[str]:
         return [self.program, verb, '--kubeconfig', self.kubeconfig,
                 '--namespace', self.namespace, *map(str, arguments)]
 
-    def refuse(self):
+    def refuse(self) -> None:
         """Refuse what Sonobuoy does not support.
 
         :raises UsageError: the plan requires it.
@@ -110,11 +115,11 @@ class Sonobuoy:
             raise errors.UsageError('Sonobuoy does not use a busybox image',
                                     hint='Omit --busybox-image')
 
-    def preview(self, output) -> list[list[str]]:
+    def preview(self, output: object) -> list[list[str]]:
         return [self._run(), self._status(),
                 self._retrieve(output, 'ARCHIVE.part'), self._delete()]
 
-    def _run(self):
+    def _run(self) -> list[str]:
         plan = self.plan
         argv = self._line('run', '--plugin', runner.TESTS)
         if plan.mode != model.FOCUSED:
@@ -134,8 +139,9 @@ class Sonobuoy:
         argv += ['--skip-preflight=dnscheck,existingnamespace']
         return argv + self._images()
 
-    def _images(self):
-        images, argv = self.plan.images, []
+    def _images(self) -> list[str]:
+        images = self.plan.images
+        argv: list[str] = []
         if self.plan.kubernetes and not images.conformance:
             argv += ['--kubernetes-version', self.plan.kubernetes]
         for option, value in (
@@ -151,14 +157,14 @@ class Sonobuoy:
             argv.append('--force-image-pull-policy')
         return argv
 
-    def _status(self):
+    def _status(self) -> list[str]:
         return self._line('status', '--json')
 
-    def _retrieve(self, folder, name):
+    def _retrieve(self, folder: object, name: str) -> list[str]:
         """Fetch the archive as ``folder/name``; never ``--extract``."""
         return self._line('retrieve', folder, '--filename', name)
 
-    def _delete(self):
+    def _delete(self) -> list[str]:
         """Remove namespace and roles.
 
         Never --all: it removes the namespaces of every run of e2e tests in the
@@ -167,10 +173,11 @@ class Sonobuoy:
         """
         return self._line('delete', '--wait=10')
 
-    def start(self, reader, folder):
+    def start(self, reader: kube.Client, folder: pathlib.Path) -> None:
         processes.run(self._run(), timeout=_CREATE, merge=True)
 
-    def status(self, pods=None) -> runner.Status:
+    def status(self, pods: list[json_types.Object] | None = None
+               ) -> runner.Status:
         try:
             text = processes.run(self._status(), timeout=_ASK)
         except errors.CommandFailed as e:
@@ -183,23 +190,24 @@ class Sonobuoy:
         return parse_status(text) or runner.Status(
             '', said=texts.line(text, _SAID))
 
-    def pod(self, obj) -> objects.Pod:
+    def pod(self, obj: json_types.Object) -> objects.Pod:
         labels = obj['metadata'].get('labels') or {}
         aggregator = labels.get('sonobuoy-component') == 'aggregator'
         return objects.pod(obj, '' if aggregator else labels.get(
             'sonobuoy-plugin', '?'))
 
-    def fetch(self, status, folder, progress, clock) -> str:
+    def fetch(self, status: runner.Status, folder: pathlib.Path,
+              progress: progress_.Progress, clock: waiting.Clock) -> str:
         return retrieve.fetch(
             lambda part, name: processes.run(
                 self._retrieve(part, name), timeout=retrieve.TRANSFER),
             self.failure_message, status.archive, folder, progress, clock)
 
-    def fetched(self, folder) -> str:
+    def fetched(self, folder: pathlib.Path) -> str:
         # Its archive is only known with its checksum.
         return ''
 
-    def delete(self):
+    def delete(self) -> None:
         processes.run(self._delete(), timeout=_DELETE, merge=True)
 
     def failure_message(self, output: str) -> str:

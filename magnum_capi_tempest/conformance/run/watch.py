@@ -10,14 +10,17 @@ whether the run is over. A failed query becomes part of an observation and
 never raises: a watch continues while the API server restarts.
 """
 
+import collections.abc
 import dataclasses
 import typing
 
 from magnum_capi import errors
+from magnum_capi import progress as progress_
 from magnum_capi import waiting
 from magnum_capi_tempest.conformance.run import messages
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
+from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 
 #: Outcomes of a watch. All but COMPLETE leave the results in the cluster, or
@@ -104,7 +107,7 @@ class Look:
     pods: tuple[objects.Pod, ...] | None = None
     nodes: typing.Mapping[str, str] | None = None
     counts: tuple[int, int, int] | None = None
-    movement: tuple = ()
+    movement: tuple[object, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -174,7 +177,8 @@ class _Trouble:
     since: float | None = None
 
 
-def start(at: float, elapsed: float = 0.0, nodes=()) -> State:
+def start(at: float, elapsed: float = 0.0,
+          nodes: collections.abc.Collection[str] = ()) -> State:
     """Start or resume watching.
 
     :param elapsed: how long the run has already been in progress, seconds.
@@ -185,14 +189,15 @@ def start(at: float, elapsed: float = 0.0, nodes=()) -> State:
 
 
 def follow(driven: runner.Runner, reader: kube.Client, state: State,
-           limits: Limits, progress, clock, pace=PACE) -> State:
+           limits: Limits, progress: progress_.Progress,
+           clock: waiting.Clock, pace: waiting.Pace = PACE) -> State:
     """Watch a run to its end.
 
     :param progress: gets the notes.
     """
-    slow = None
+    slow: float | None = None
     with progress.step(f'run in the namespace {driven.namespace}') as note:
-        def poll():
+        def poll() -> State:
             nonlocal state, slow
             now = clock.monotonic()
             whole = slow is None or now - slow >= _SLOW
@@ -211,14 +216,16 @@ def follow(driven: runner.Runner, reader: kube.Client, state: State,
             describe=lambda s: messages.line(s, clock.monotonic()))
 
 
-def look(driven: runner.Runner, reader: kube.Client, clock,
+def look(driven: runner.Runner, reader: kube.Client, clock: waiting.Clock,
          whole: bool = True) -> Look:
     """Observe once. Takes up to the timeouts of its calls.
 
     :param whole: also read nodes, namespaces of tests and the log.
     """
     status = found = pods = nodes = counts = None
-    error, movement, warnings = '', (), ()
+    error = ''
+    movement: tuple[object, ...] = ()
+    warnings: tuple[str, ...] = ()
     try:
         found = reader.items(kube.pod_path(driven.namespace))
         pods = _pods(driven, reader, found)
@@ -233,7 +240,7 @@ def look(driven: runner.Runner, reader: kube.Client, clock,
         log = _log(driven, reader, pods)
         counts = objects.counts(log)
         movement = (len(log), *objects.test_namespaces(_readable(
-            reader, '/api/v1/namespaces', labelSelector='e2e-run') or ()))
+            reader, '/api/v1/namespaces', labelSelector='e2e-run') or []))
     try:
         if pods is None or any(not pod.plugin for pod in pods):
             status = driven.status(found)
@@ -244,7 +251,8 @@ def look(driven: runner.Runner, reader: kube.Client, clock,
                 movement, warnings)
 
 
-def _readable(reader, path, **query):
+def _readable(reader: kube.Client, path: str, **query: str
+              ) -> list[json_types.Object] | None:
     """The objects of a list; None if it cannot be read."""
     try:
         return reader.items(path, **query)
@@ -252,19 +260,21 @@ def _readable(reader, path, **query):
         return None
 
 
-def _pods(driven, reader, found):
+def _pods(driven: runner.Runner, reader: kube.Client,
+          found: list[json_types.Object]) -> tuple[objects.Pod, ...]:
     """The run's pods; those that wait without a reason get one from events."""
     pods = [driven.pod(obj) for obj in found]
     if not any(p.phase == 'Pending' and p.node and not p.reason
                for p in pods):
         return tuple(pods)
     events = _readable(
-        reader, f'/api/v1/namespaces/{driven.namespace}/events') or ()
+        reader, f'/api/v1/namespaces/{driven.namespace}/events') or []
     return tuple(objects.with_cause(p, events) if p.phase == 'Pending'
                  and not p.reason else p for p in pods)
 
 
-def _log(driven, reader, pods):
+def _log(driven: runner.Runner, reader: kube.Client,
+         pods: tuple[objects.Pod, ...]) -> str:
     """The log of the tests, from its beginning; empty if it has none."""
     for pod in pods:
         if pod.plugin == driven.tests and pod.phase != 'Pending':
@@ -302,7 +312,8 @@ def step(state: State, seen: Look, limits: Limits) -> State:
                                since=since, notes=tuple(notes))
 
 
-def _judge(state, seen, limits):
+def _judge(state: State, seen: Look, limits: Limits
+           ) -> tuple[str, str, dict[str, float]]:
     """Outcome and reason, empty while it continues; present troubles."""
     troubles = list(_troubles(state, seen, limits))
     since = {t.key: state.since.get(t.key, seen.at)
@@ -321,13 +332,14 @@ def _judge(state, seen, limits):
     return '', '', since
 
 
-def _troubles(state, seen, limits):
+def _troubles(state: State, seen: Look, limits: Limits
+              ) -> collections.abc.Iterator[_Trouble]:
     """Yield what is wrong with a run, the most certain first."""
     if seen.status is not None and seen.status.state == runner.FAILED:
         yield _Trouble('failed', FAILED, 0,
                        'the aggregator reports that it has failed')
     if seen.pods is not None:
-        yield from _of_pods(state, limits)
+        yield from _of_pods(state, seen.pods, limits)
     if seen.error:
         yield _Trouble(
             'silence', UNREACHABLE if seen.pods is None else SILENT,
@@ -342,8 +354,9 @@ def _troubles(state, seen, limits):
                    f'nothing has changed for {_SECONDS} s', since=state.moved)
 
 
-def _of_pods(state, limits):
-    pods, status = state.seen.pods, state.seen.status
+def _of_pods(state: State, pods: tuple[objects.Pod, ...], limits: Limits
+             ) -> collections.abc.Iterator[_Trouble]:
+    status = state.seen.status
     holders = [p for p in pods if not p.plugin]
     if not holders:
         yield _Trouble('gone', LOST, limits.gone,
@@ -369,7 +382,8 @@ def _of_pods(state, limits):
                            'it cannot start', str(pod))
 
 
-def _needed(pods):
+def _needed(pods: collections.abc.Sequence[objects.Pod]
+            ) -> collections.abc.Sequence[objects.Pod]:
     """The pods without which a run cannot end.
 
     A run ends without the pods of other plugins than the tests: Sonobuoy
@@ -381,7 +395,7 @@ def _needed(pods):
     return [p for p in pods if p.plugin in ('', runner.TESTS)]
 
 
-def _mark(seen):
+def _mark(seen: Look) -> tuple[object, ...]:
     """What changes when a run moves."""
     status = seen.status
     return (status and (status.state, status.plugins), seen.counts,
@@ -389,13 +403,14 @@ def _mark(seen):
             tuple(sorted((p.name, *p.state) for p in seen.pods or ())))
 
 
-def _counts(old, seen):
+def _counts(old: Counts, seen: Look) -> Counts:
     plugins = seen.status.plugins if seen.status else ()
     found = Counts(sum(p.total for p in plugins),
                    sum(p.completed for p in plugins),
                    sum(p.failed for p in plugins), 'sonobuoy')
     if not found.done and seen.counts is not None:
-        found = Counts(seen.counts[0] or found.total, *seen.counts[1:], 'log')
+        total, passed, failed = seen.counts
+        found = Counts(total or found.total, passed, failed, 'log')
     same = (found.total, found.passed, found.failed) == (
         old.total, old.passed, old.failed)
     return dataclasses.replace(found,
