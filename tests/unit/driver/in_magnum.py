@@ -2,6 +2,7 @@
 
 """The modules that import Magnum, imported beside one that is in memory."""
 
+import functools
 import importlib
 import sys
 
@@ -32,7 +33,10 @@ class Magnum(in_cloud.Cloud):
         self.addCleanup(self._forget)
         self._forget()
         self.stores = importlib.import_module(_OURS[1])
-        self.driver = importlib.import_module(_OURS[0])
+
+    @functools.cached_property
+    def driver(self):
+        return importlib.import_module(_OURS[0])
 
     def _put(self, name, module):
         # Somebody else may have another stand-in.
