@@ -127,25 +127,19 @@ class Magnum(in_magnum.Magnum):
 def _group(uuid, name, **kwargs):
     return dict.fromkeys(magnum_api.GROUP_FIELDS) | {
         'uuid': uuid, 'name': name, 'role': 'worker', 'node_count': 1,
-        'cluster_id': CLUSTER, 'project_id': PROJECT,
-        'min_node_count': 0, 'max_node_count': None, 'flavor_id': 'm1',
-        'image_id': 'ubuntu-34', 'labels': {}, 'node_labels': {},
-        'node_taints': [], 'node_addresses': None, 'is_default': True,
-        'stack_id': None,
-        'status': 'CREATE_IN_PROGRESS', 'status_reason': None, **kwargs}
+        'cluster_id': CLUSTER, 'project_id': PROJECT, 'min_node_count': 0,
+        'flavor_id': 'm1', 'image_id': 'ubuntu-34', 'labels': {},
+        'node_labels': {}, 'node_taints': [], 'is_default': True,
+        'status': 'CREATE_IN_PROGRESS', **kwargs}
 
 
 def _template(uuid, image):
     return dict.fromkeys(magnum_api.TEMPLATE_FIELDS) | {
         'uuid': uuid, 'name': uuid, 'image_id': image, 'labels': {},
-        'external_network_id': None, 'dns_nameserver': '192.0.2.1',
-        'network_driver': 'calico', 'http_proxy': None, 'https_proxy': None,
-        'no_proxy': None, 'driver': 'k8s_capi_v1', 'coe': 'kubernetes',
-        'server_type': 'vm', 'cluster_distro': 'ubuntu',
-        'fixed_network': None, 'fixed_subnet': None, 'volume_driver': None,
-        'master_lb_enabled': False, 'tls_disabled': False,
-        'docker_volume_size': None, 'insecure_registry': None,
-        'registry_enabled': False, 'apiserver_port': None}
+        'dns_nameserver': '192.0.2.1', 'network_driver': 'calico',
+        'driver': 'k8s_capi_v1', 'coe': 'kubernetes', 'server_type': 'vm',
+        'cluster_distro': 'ubuntu', 'master_lb_enabled': False,
+        'tls_disabled': False, 'registry_enabled': False}
 
 
 class Helm:
