@@ -186,6 +186,18 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         except lib_exc.NotFound:
             return
 
+    def restore_size(self) -> None:
+        """Restore the number of workers of a shared cluster, if it changed.
+
+        Other tests would fail of it. Magnum resizes clusters that are still
+        in progress, or have failed, too.
+        """
+        state = self.waiter.before(self.cluster['uuid'], WORKERS)
+        _, workers = self.sizes()
+        if not (observations.is_complete(state.status)
+                and state.group['node_count'] == workers):
+            self.resize_cluster(self.cluster, workers, WORKERS)
+
     def is_own_cluster(self, cluster: json_types.Object) -> bool:
         """Whether this test created a cluster, which is deleted with it."""
         return (model.CLUSTER, cluster['uuid']) in self._own_watch.made

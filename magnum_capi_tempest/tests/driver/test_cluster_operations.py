@@ -21,6 +21,11 @@ class SharedClusterTest(operations.BaseOperationsTest):
 
     shares_cluster = True
 
+    def setUp(self) -> None:
+        super().setUp()
+        if flags.can_resize():
+            self.addCleanup(self.restore_size)
+
     def resize(self, workers: int) -> None:
         """Resize, and check the number of nodes and machines."""
         masters = CONF.magnum_capi.master_count

@@ -289,6 +289,27 @@ class NodeGroupTest(testtools.TestCase):
             {before}, {before, other}, {before, other}, dynamic=False))
 
 
+class RestoreSizeTest(testtools.TestCase):
+
+    def resizes(self, status, node_count):
+        """How a cluster is resized that should have 2 workers."""
+        test, found = a_test(), []
+        test.cluster = {'uuid': UUID}
+        test.waiter = types.SimpleNamespace(
+            before=lambda uuid, group: observations.Observation(
+                {'status': status}, {'node_count': node_count}))
+        test.sizes = lambda: (1, 2)
+        test.resize_cluster = lambda cluster, *args: found.append(args)
+        test.restore_size()
+        return found
+
+    def test_only_what_a_test_has_left(self):
+        self.assertEqual([], self.resizes('UPDATE_COMPLETE', 2))
+        for left in (('UPDATE_COMPLETE', 3), ('UPDATE_IN_PROGRESS', 2),
+                     ('UPDATE_FAILED', 2)):
+            self.assertEqual([(2, 'default-worker')], self.resizes(*left))
+
+
 class UpgradeRefusedTest(testtools.TestCase):
 
     def refuse(self, before, after, spec=(), raised=True):
