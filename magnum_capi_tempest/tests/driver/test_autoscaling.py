@@ -6,6 +6,7 @@ from tempest import config
 from tempest.lib import decorators
 from tempest.lib import exceptions as lib_exc
 
+from magnum_capi import errors
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.tests.common import autoscaler
 from magnum_capi_tempest.tests.common import flags
@@ -33,9 +34,16 @@ class AutoscalingTest(operations.BaseOperationsTest):
         super().resource_setup()
         # For the default group: some drivers do not support Magnum's own
         # minimum, 0, which test_no_minimum is about.
+        workers = CONF.magnum_capi.node_count
         cls.cluster = cls.create_class_cluster(cls.create_class_template(
-            labels={**CONF.magnum_capi.labels, 'min_node_count': '1',
+            labels={**CONF.magnum_capi.labels, 'min_node_count': str(workers),
+                    'max_node_count': str(workers + 1),
                     'auto_scaling_enabled': 'true'}))
+
+    def setUp(self) -> None:
+        super().setUp()
+        if flags.can_resize():
+            self.addCleanup(self.restore_size)
 
     def create_autoscaled_group(self) -> json_types.Object:
         return self.create_group(
@@ -102,6 +110,33 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
         self.wait_for_count(group, LOW)
         self.delete_group(self.cluster, group)
+        if flags.can_resize():
+            self.assert_label_counts(CONF.magnum_capi.node_count)
+
+    def assert_label_counts(self, workers: int) -> None:
+        """Assert that a size out of the bounds of labels is refused, too.
+
+        Magnum itself compares sizes with the bounds of node groups only
+        (magnum/api/controllers/v1/cluster_actions.py, _resize).
+
+        :param workers: the size of the default group, which stays.
+        """
+        before = self.waiter.before(self.cluster['uuid'], operations.WORKERS)
+        self.assertRegex(before.status, '_COMPLETE$')
+        try:
+            self.magnum.clusters.resize_cluster(
+                self.cluster['uuid'], node_count=workers + 2,
+                nodegroup=operations.WORKERS)
+            self.waiter.until_updated(
+                self.cluster['uuid'], before, workers + 2)
+        except lib_exc.BadRequest:
+            pass
+        except errors.WaitAborted as e:
+            self.assertEqual('UPDATE_FAILED', e.state.status)
+        else:
+            self.fail(f'The default group has {workers + 2} nodes although '
+                      f'the label max_node_count is {workers + 1}')
+        self.wait_for_count(before.group, workers)
 
     @flags.promise('autoscaling.bounds.follow')
     @decorators.idempotent_id('e11b06dc-7536-4716-bee1-ebc91749b5b5')

@@ -63,6 +63,15 @@ class LabelsIgnored(_Labels):
         return name in KNOWN
 
 
+@taps.seen_by('AutoscalingTest.test_a_size_out_of_bounds_is_refused',
+              'although the label max_node_count')
+class LabelBoundIgnored(_Labels):
+    """The most nodes that a label allows are ignored."""
+
+    def counts(self, name, text):
+        return name != 'max_node_count'
+
+
 @taps.seen_by('RefusalTest.test_attribute_without_effect',
               'CREATE_COMPLETE although .*insecure_registry')
 class AttributesIgnored(taps.Tapped):
