@@ -440,6 +440,7 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         It is not the driver under test, whose promises are known.
         """
         self._of_others.add(cluster['uuid'])
+        self.waiter.tolerate_abandoned(cluster['uuid'])
         if self.waiter.versions:
             self.waiter.versions.ignore(cluster['uuid'])
 

@@ -154,7 +154,7 @@ class ClusterWaiter:
     :param timeout: of creations, updates and deletions, in seconds.
     :param explain: for the hints of errors; None: they have none.
     :param tolerant: also tolerate node groups that updates leave in progress
-        (observations.Update.is_abandoned).
+        (observations.Update.is_abandoned); see :meth:`tolerate_abandoned`.
     :param stacks: receives each stack_id by the uuid of its cluster.
     :param versions: sees each observation of a cluster; None: nobody does.
     :param notes: for temporary errors and what changes.
@@ -178,6 +178,7 @@ class ClusterWaiter:
         self._timeout = timeout
         self._explain = explain
         self._tolerant = tolerant
+        self._tolerated: set[str] = set()
         self._stacks = {} if stacks is None else stacks
         self.versions = versions
         self._notes = notes_.Notes() if notes is None else notes
@@ -327,7 +328,16 @@ class ClusterWaiter:
         :param before: see :meth:`until_updated`.
         :param node_count: desired, of that group.
         """
-        return observations.Update(before, node_count, tolerant=self._tolerant)
+        tolerant = self._tolerant or (
+            (before.cluster or {}).get('uuid') in self._tolerated)
+        return observations.Update(before, node_count, tolerant=tolerant)
+
+    def tolerate_abandoned(self, cluster_id: str) -> None:
+        """Tolerate node groups of a cluster that updates leave in progress.
+
+        Its driver is another one than that for which the waiter was made.
+        """
+        self._tolerated.add(cluster_id)
 
     def outcome(self, update: observations.Update) -> json_types.Object:
         """Return the cluster, a dict, of an update that is over.

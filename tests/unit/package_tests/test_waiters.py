@@ -214,17 +214,29 @@ class UpdatedTest(WaiterTestCase):
         self.assertEqual(('UPDATE_FAILED', 'helm'),
                          (error.state.status, error.state.status_reason))
 
-    def test_a_group_that_is_abandoned_is_tolerated_and_noted(self):
-        waiter = self.new_waiter(tolerant=True)
+    def update_with_an_abandoned_group(self, waiter):
         before = self.observe(group('CREATE_COMPLETE', 2),
                               cluster('CREATE_COMPLETE'), nodegroup='w')
         self.script(*[group('UPDATE_IN_PROGRESS', 2),
                       cluster('UPDATE_COMPLETE')] * 100)
+        return waiter.until_updated('c', before, 2)['status']
 
+    def test_a_group_that_is_abandoned_is_tolerated_and_noted(self):
         self.assertEqual('UPDATE_COMPLETE',
-                         waiter.until_updated('c', before, 2)['status'])
+                         self.update_with_an_abandoned_group(
+                             self.new_waiter(tolerant=True)))
         seen, = self.tolerated()
         self.assertIn('default-worker with 2 nodes UPDATE_IN_PROGRESS', seen)
+
+    def test_it_is_tolerated_of_clusters_of_other_drivers(self):
+        self.waiter.tolerate_abandoned('of another driver')
+        self.assertRaises(errors.WaitTimeout,
+                          self.update_with_an_abandoned_group, self.waiter)
+
+        self.waiter.tolerate_abandoned('c')
+
+        self.assertEqual('UPDATE_COMPLETE',
+                         self.update_with_an_abandoned_group(self.waiter))
 
 
 class DeletedTest(WaiterTestCase):
