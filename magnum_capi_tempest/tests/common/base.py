@@ -318,7 +318,8 @@ class BaseMagnumCapiTest(test.BaseTestCase):
         if (not CONF.magnum_capi_feature_enabled.workload_api
                 or flags.not_promised(COMPLETE)):
             return None
-        return versions.Watch(cls.read_nodes)
+        return versions.Watch(
+            cls.read_nodes, always=not flags.not_promised(versions.PROMISE))
 
     @classmethod
     def read_nodes(cls, cluster: json_types.Object) -> access.Nodes:

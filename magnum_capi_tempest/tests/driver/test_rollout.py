@@ -28,6 +28,7 @@ from magnum_capi_tempest.tests.common.management import remediation
 from magnum_capi_tempest.tests.common.management import upgrade_order
 from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
+from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
@@ -61,6 +62,7 @@ class Rollout:
     :param upgraded: its body afterwards.
     :param before: the machines before the upgrade.
     :param seen: the machines after each change during the upgrade.
+    :param early: versions that Magnum showed too early meanwhile, a line each.
     :param answers: of the cluster's API meanwhile; empty: it was not asked.
     """
 
@@ -69,6 +71,7 @@ class Rollout:
     machines: remediation.Machines
     before: list[capi_objects.Machine]
     seen: list[list[capi_objects.Machine]]
+    early: list[str]
     answers: Answers
 
 
@@ -107,9 +110,9 @@ def roll_out(case: type[operations.BaseOperationsTest], node_count: int,
         before = _in_service(machines, node_count + sum(
             group['node_count'] for group in groups))
         with _asked(case, cluster) as (ask, answers):
-            upgraded, seen = _upgrade(
+            upgraded, seen, early = _upgrade(
                 case, cluster, new, machines, before, ask)
-    return Rollout(cluster, upgraded, machines, before, seen, answers)
+    return Rollout(cluster, upgraded, machines, before, seen, early, answers)
 
 
 def most_replaced(seen: collections.abc.Iterable[
@@ -169,13 +172,16 @@ def _upgrade(case: type[operations.BaseOperationsTest],
              machines: remediation.Machines,
              before: list[capi_objects.Machine],
              ask: collections.abc.Callable[[], object]
-             ) -> tuple[json_types.Object, list[list[capi_objects.Machine]]]:
+             ) -> tuple[json_types.Object, list[list[capi_objects.Machine]],
+                        list[str]]:
     """Upgrade a cluster and observe it.
 
     :param ask: is called again and again meanwhile.
-    :returns: the cluster, and the machines after each change.
+    :returns: the cluster, the machines after each change, and the versions
+        that Magnum showed too early.
     """
     uuid, waiter = cluster['uuid'], case.new_waiter()
+    early: list[str] = []
     watch = machine_watch.MachineWatch(
         machines.api, before[0].path.rpartition('/')[0], machines.stack_id)
     shown = waiter.before(uuid, WORKERS)
@@ -185,7 +191,14 @@ def _upgrade(case: type[operations.BaseOperationsTest],
     def observe() -> observations.Observation:
         ask()
         watch.read()
-        return waiter.observe(uuid, WORKERS)
+        try:
+            return waiter.observe(uuid, WORKERS)
+        except versions.ShownTooEarly as e:
+            # It is judged by a test of its own.
+            early.append(str(e))
+            if waiter.versions:
+                waiter.versions.ignore(uuid)
+            return waiter.observe(uuid, WORKERS)
 
     def over(update: observations.Update) -> bool:
         # Some drivers report COMPLETE before anything has happened, which
@@ -207,7 +220,7 @@ def _upgrade(case: type[operations.BaseOperationsTest],
         update = e.state
         if not update.is_over():
             raise
-    return waiter.outcome(update), watch.moments
+    return waiter.outcome(update), watch.moments, early
 
 
 class RolloutTest(operations.BaseOperationsTest):
@@ -269,6 +282,12 @@ class RolloutTest(operations.BaseOperationsTest):
         self.assertEqual(
             BATCH, most_replaced(self.rollout.seen, 2 * BATCH),
             'workers that were replaced at the same time, at most')
+
+    @flags.needs('workload_api')
+    @flags.promise(versions.PROMISE)
+    @decorators.idempotent_id('f7e28b0b-3de7-477e-b86c-9a8263b5a339')
+    def test_no_version_is_shown_too_early(self) -> None:
+        self.assertEqual([], self.rollout.early)
 
 
 @flags.promise('upgrade.rollout.in-order')

@@ -231,6 +231,27 @@ class NothingReplaced(taps.Ignoring):
         self.ignore(cluster)
 
 
+@taps.seen_by('RolloutTest.test_no_version_is_shown_too_early',
+              'although nodes are older', build_timeout='150')
+class VersionEarly(taps.Tapped):
+    """Magnum shows the new version as soon as an upgrade is requested."""
+
+    _new = {}
+
+    def upgrade_cluster(self, context, cluster, cluster_template, *args,
+                        **kwargs):
+        new = taps.version_of(context, cluster_template)
+        self._new[cluster.uuid] = new
+        super().upgrade_cluster(
+            context, cluster, cluster_template, *args, **kwargs)
+        # Magnum saves it.
+        cluster.coe_version = new
+
+    def saves(self, method, cluster, row):
+        if taps.is_cluster(row) and row.status == 'UPDATE_IN_PROGRESS':
+            row.coe_version = self._new.get(row.uuid, row.coe_version)
+
+
 @taps.seen_by('RolloutTest.test_all_machines_are_replaced', 'v1.34.2',
               build_timeout='150')
 class ReplacedWithOld(taps.Tapped):

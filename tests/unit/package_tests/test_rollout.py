@@ -12,6 +12,7 @@ from magnum_capi import errors
 from magnum_capi import waiting
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import versions
 from magnum_capi_tempest.tests.driver import test_rollout
 from tests.unit import fake_clock
 from tests.unit.package_tests import test_base
@@ -52,6 +53,8 @@ class RollOutTest(testtools.TestCase):
                    types.SimpleNamespace(
                        all=lambda: OLD, api=None, stack_id='s'))
         self.patch(f'{MODULE}.access.kubeconfig_of', self._kubeconfig_of)
+        #: What Magnum shows too early.
+        self.early = ''
         #: Whether the API of the cluster answers, the last for ever.
         self.answers = [True]
         self.patch(f'{MODULE}.kube.Client', lambda path, seconds:
@@ -91,9 +94,16 @@ class RollOutTest(testtools.TestCase):
                 {'uuid': UUID, 'node_count': 1, 'status': status},
                 {'uuid': 'g', 'node_count': 1, 'status': status})
 
+        ignored = []
+
+        def observe(*args):
+            if self.early and not ignored:
+                raise versions.ShownTooEarly(self.early)
+            return shown(status)
+
         waiter = types.SimpleNamespace(
-            before=lambda *args: shown('CREATE_COMPLETE'),
-            observe=lambda *args: shown(status),
+            before=lambda *args: shown('CREATE_COMPLETE'), observe=observe,
+            versions=types.SimpleNamespace(ignore=ignored.append),
             update=observations.Update,
             outcome=lambda update: update.state.body)
         return types.SimpleNamespace(
@@ -122,6 +132,14 @@ class RollOutTest(testtools.TestCase):
         self.assertEqual([OLD], found.seen)
         self.assertEqual('UPDATE_COMPLETE', found.upgraded['status'])
         self.assertGreaterEqual(self.clock.monotonic(), 9)
+
+    def test_a_version_that_is_shown_too_early_is_left_to_a_test(self):
+        self.early = 'v1.35.0'
+
+        found = self.roll_out(NEW)
+
+        self.assertEqual([OLD, NEW], found.seen)
+        self.assertEqual(['v1.35.0'], found.early)
 
     def test_the_api_is_asked_meanwhile(self):
         self.answers = [True, False, True]

@@ -27,8 +27,9 @@ class WatchTest(testtools.TestCase):
             types.SimpleNamespace(name=f'n{number}', version=version)
             for number, version in enumerate(self.nodes)))
 
-    def see(self, version, uuid='c'):
-        self.watch.see({'uuid': uuid, 'coe_version': version, 'status': 's'})
+    def see(self, version, uuid='c', status='UPDATE_IN_PROGRESS'):
+        self.watch.see(
+            {'uuid': uuid, 'coe_version': version, 'status': status})
 
     def test_the_version_of_a_creation_is_not_compared(self):
         for version in (None, 'v1.34.2', 'v1.34.2'):
@@ -46,6 +47,27 @@ class WatchTest(testtools.TestCase):
         self.assertIn('n1 v1.34.9', str(error))
         # It goes on to be wrong.
         self.assertRaises(versions.ShownTooEarly, self.see, 'v1.35.0')
+
+    def test_only_what_is_complete_if_the_driver_promises_no_more(self):
+        self.watch = versions.Watch(self.observe, always=False)
+        self.see('v1.34.9')
+        self.nodes = ['v1.34.9']
+
+        self.see('v1.35.0')
+        error = self.assertRaises(
+            versions.ShownTooEarly, self.see, 'v1.35.0',
+            status='UPDATE_COMPLETE')
+
+        self.assertNotIn(versions.PROMISE, str(error))
+
+    def test_the_promise_is_named(self):
+        self.see('v1.34.9')
+        self.nodes = ['v1.34.9']
+
+        error = self.assertRaises(
+            versions.ShownTooEarly, self.see, 'v1.35.0')
+
+        self.assertIn(versions.PROMISE, str(error))
 
     def test_all_nodes_have_it(self):
         self.see('v1.9.9')
