@@ -55,6 +55,16 @@ class Object:
         return f'{self.kind} {self.namespace}/{self.name}'
 
 
+def template(obj: json_types.Object) -> str:
+    """Return the name of the template of the machines that an object makes.
+
+    :param obj: a MachineDeployment, or a KubeadmControlPlane, which has it
+        elsewhere, and in v1beta2 one level deeper.
+    """
+    spec = obj['spec'].get('machineTemplate') or obj['spec']['template']
+    return str((spec.get('spec') or spec)['infrastructureRef']['name'])
+
+
 def is_served(group: str) -> bool:
     """Whether an API group is one of Cluster API or its addons."""
     return (group in (_GROUP_END, _ADDON_GROUP)

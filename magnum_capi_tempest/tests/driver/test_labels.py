@@ -66,7 +66,7 @@ class _Objects:
         """
         templates = {obj['metadata']['name']: obj['spec']['template']['spec']
                      for obj in self.of('OpenStackMachineTemplate')}
-        return [_value(templates.get(_template(obj)), *path)
+        return [_value(templates.get(capi.template(obj)), *path)
                 for obj in self.of(kind)]
 
     def are_all(self) -> bool:
@@ -76,18 +76,12 @@ class _Objects:
                      for obj in self.of('OpenStackMachineTemplate')}
         return bool(self.of('OpenStackCluster')) and all(
             map(self.of, MAKERS)) and templates.issuperset(
-                map(_template, makers))
+                map(capi.template, makers))
 
     def bounds(self) -> list[autoscaler.Bounds]:
         """The bounds of the autoscaler; a group without any comes last."""
         return sorted((autoscaler.bounds(obj['metadata'])
                        for obj in self.of('MachineDeployment')), key=str)
-
-
-def _template(obj: json_types.Object) -> str:
-    """Name of the template of the machines of an object."""
-    spec = obj['spec'].get('machineTemplate') or obj['spec']['template']
-    return str((spec.get('spec') or spec)['infrastructureRef']['name'])
 
 
 def _value(value: typing.Any, *path: str) -> typing.Any:

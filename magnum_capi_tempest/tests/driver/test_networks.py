@@ -84,18 +84,11 @@ class NetworksTest(operations.BaseOperationsTest):
                 **CONF.magnum_capi.labels,
                 **({'extra_network_names': cls.extra['name']}
                    if not flags.not_promised(EXTRA) else {})}))
-        found = cls.management.bodies(
-            ('OpenStackCluster', 'OpenStackMachineTemplate'),
-            observations.stack_id(cls.cluster))
-        cls.specs = {
-            kind: [body['spec'] for its, body in found if its == kind]
-            for kind in ('OpenStackCluster', 'OpenStackMachineTemplate')}
-        if not cls.specs['OpenStackCluster']:
+        spec = cls.management.spec(
+            'OpenStackCluster', observations.stack_id(cls.cluster))
+        if not spec:
             raise cls.skipException('There is no OpenStackCluster')
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.spec, = self.specs['OpenStackCluster']
+        cls.spec = spec
 
     @decorators.idempotent_id('476301eb-3b6b-432a-a8ea-52abe465ef6f')
     def test_internal_network(self) -> None:
@@ -123,12 +116,25 @@ class NetworksTest(operations.BaseOperationsTest):
     @flags.promise(EXTRA)
     @decorators.idempotent_id('b82a64e9-1c27-46fb-9dcf-499a8db6f4e0')
     def test_workers_are_on_the_extra_network(self) -> None:
-        ports = [port for spec in self.specs['OpenStackMachineTemplate']
-                 for port in spec['template']['spec'].get('ports') or ()]
+        stack_id = observations.stack_id(self.cluster)
+        ports = {
+            body['metadata']['name']: body['spec']['template']['spec'].get(
+                'ports') or []
+            for _, body in self.management.bodies(
+                ('OpenStackMachineTemplate',), stack_id)}
+        # Others may be of the control plane, or of no machine any more.
+        of_workers = {
+            capi.template(body): ports.get(capi.template(body), [])
+            for _, body in self.management.bodies(
+                ('MachineDeployment',), stack_id)}
 
-        self.assertTrue(any(
-            networks.refers_to(port.get('network'), self.extra)
-            for port in ports), ports)
+        self.assertNotEqual({}, of_workers, 'There is no MachineDeployment')
+        for name, found in of_workers.items():
+            self.assertTrue(
+                any(networks.refers_to(port.get('network'), self.extra)
+                    for port in found),
+                f'OpenStackMachineTemplate {name} of workers has no port on '
+                f'network {self.extra["id"]}, but: {found}')
 
     @decorators.idempotent_id('bc061457-eab2-486a-a3f1-672bafe8556d')
     def test_the_cluster_works(self) -> None:

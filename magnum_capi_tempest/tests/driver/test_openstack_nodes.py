@@ -18,6 +18,7 @@ from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import cloud
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import capi_objects
+from magnum_capi_tempest.tests.common import observations
 from magnum_capi_tempest.tests.common import operations
 from magnum_capi_tempest.tests.common import waiters
 
@@ -99,10 +100,30 @@ class OpenStackNodesTest(_CloudTest):
         self.assertEqual([], [node.name for node in nodes if not node.server],
                          'Nodes that are not servers of OpenStack')
         ports = self.os_primary.ports_client
+        networks = {
+            node.name: {port['network_id'] for port in ports.list_ports(
+                device_id=node.server)['ports']}
+            for node in nodes}
+        own = self.network_of_cluster()
+        shared = {own} if own else set.intersection(*networks.values())
+        self.assertNotEqual(
+            set(), shared, f'No network is that of all nodes: {networks}')
         self.assertEqual(
-            [], [node.name for node in nodes if not ports.list_ports(
-                device_id=node.server)['ports']],
-            'Nodes whose servers have no port')
+            [], [node for node, its in networks.items() if not shared <= its],
+            f'Nodes whose servers have no port on network {own}: {networks}')
+
+    def network_of_cluster(self) -> str | None:
+        """Return the id of the network that the provider has chosen."""
+        if not self.management:
+            self.not_checked('which network nodes are on',
+                             'management_kubeconfig')
+            return None
+        found = [body.get('status') or {} for _, body in
+                 self.management.bodies(
+                     ('OpenStackCluster',),
+                     observations.stack_id(self.cluster))]
+        return next((status['network']['id'] for status in found
+                     if status.get('network')), None)
 
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')

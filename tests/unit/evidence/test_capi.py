@@ -116,3 +116,13 @@ class ManagementClusterTest(testtools.TestCase):
         changes.check()
         self.assertEqual(['c1-a'], [
             obj['metadata']['name'] for _, obj in changes.found])
+
+
+class TemplateTest(testtools.TestCase):
+
+    def test_where_each_kind_and_version_has_it(self):
+        reference = {'infrastructureRef': {'name': 't'}}
+        for spec in ({'template': {'spec': reference}},
+                     {'machineTemplate': reference},
+                     {'machineTemplate': {'spec': reference}}):
+            self.assertEqual('t', capi.template({'spec': spec}))
