@@ -8,6 +8,7 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.leaks import model
 from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import operations
@@ -73,3 +74,24 @@ class EvidenceTest(testtools.TestCase):
         who = Strangers.os_admin.credentials
         self.assertEqual([(model.TEMPLATE, 't', 'n', who),
                           (model.CLUSTER, 'u', 'n', who)], self.recorded)
+
+
+class AnswerTest(testtools.TestCase):
+
+    def answer(self, status):
+        def nodes():
+            if status != 200:
+                raise kube.KubeError('no', status=status)
+
+        return test_strangers.answer(types.SimpleNamespace(nodes=nodes))[0]
+
+    def test_who_is_refused_has_got_an_answer(self):
+        for status in (200, 401, 403):
+            self.assertEqual(status, self.answer(status))
+
+    def test_a_load_balancer_that_is_not_ready_is_asked_again(self):
+        for status in (None, 503):
+            self.assertEqual(0, self.answer(status))
+
+    def test_something_else_is_wrong(self):
+        self.assertRaises(kube.KubeError, self.answer, 404)
