@@ -16,6 +16,16 @@ from magnum_capi_tempest.tests.common import tempest_types
 CONF = config.CONF
 
 
+def all_external(manager: tempest_types.Manager) -> list[json_types.Object]:
+    """Return the external networks that a user sees.
+
+    :param manager: clients of the user.
+    """
+    found: list[json_types.Object] = manager.networks_client.list_networks(
+        **{'router:external': True})['networks']
+    return found
+
+
 def external(manager: tempest_types.Manager) -> json_types.Object:
     """Return the external network of tempest.conf, a dict.
 
@@ -23,9 +33,7 @@ def external(manager: tempest_types.Manager) -> json_types.Object:
     :raises EnvironmentProblem: there is none, or more than one.
     """
     name = CONF.magnum_capi.external_network
-    networks: list[json_types.Object] = manager.networks_client.list_networks(
-        **{'router:external': True})['networks']
-    found = [network for network in networks
+    found = [network for network in all_external(manager)
              if name in (network['id'], network['name'])]
     if len(found) != 1:
         raise errors.EnvironmentProblem(
@@ -60,15 +68,19 @@ class Networks:
         self._remove(client.delete_network, network['id'])
         return network
 
-    def create_subnet(self, network: json_types.Object, cidr: str
-                      ) -> json_types.Object:
+    def create_subnet(self, network: json_types.Object, cidr: str,
+                      **changes: typing.Any) -> json_types.Object:
+        """Create a subnet of IPv4.
+
+        :param changes: fields to add.
+        """
         client = self._manager.subnets_client
         nameserver = CONF.magnum_capi.dns_nameserver
         subnet: json_types.Object = client.create_subnet(
             name=factories.name(CONF, 'subnet'), network_id=network['id'],
             ip_version=4, cidr=cidr,
-            **({'dns_nameservers': [nameserver]} if nameserver else {})
-        )['subnet']
+            **({'dns_nameservers': [nameserver]} if nameserver else {}),
+            **changes)['subnet']
         self._remove(client.delete_subnet, subnet['id'])
         return subnet
 
