@@ -64,9 +64,13 @@ class AutoscalingTest(operations.BaseOperationsTest):
 
     def scale(self, count: int) -> None:
         """Do what the autoscaler does with the group of these tests."""
-        group, = [found for found, bounds in self.scaled()
+        scaled = self.scaled()
+        groups = [found for found, bounds in scaled
                   if bounds == (str(LOW), str(HIGH))]
-        autoscaler.scale(remediation.management(), group, count)
+        self.assertEqual(
+            1, len(groups), f'One group is to have the bounds {LOW} and '
+            f'{HIGH}: {[(found.name, bounds) for found, bounds in scaled]}')
+        autoscaler.scale(remediation.management(), groups[0], count)
 
     @decorators.idempotent_id('e7c43ab3-326d-4d97-8f68-0d73a2b792e6')
     def test_node_count_follows_the_autoscaler(self) -> None:

@@ -113,7 +113,8 @@ class FailureTest(operations.BaseOperationsTest):
     def assert_creation_fails(self, uuid: str) -> None:
         state = self.waiter.until_settled(uuid)
         self.assertEqual('CREATE_FAILED', state.status)
-        self.assertTrue(state.status_reason)
+        self.assertTrue(state.status_reason,
+                        'There is no status_reason for CREATE_FAILED')
 
     @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('601ac9e9-e84c-4634-8a01-117daecc74c2')
@@ -127,7 +128,8 @@ class FailureTest(operations.BaseOperationsTest):
         state = self.waiter.until_settled(cluster['uuid'], group['uuid'])
         self.assertEqual(('UPDATE_FAILED', 'CREATE_FAILED'),
                          (state.status, state.group_status))
-        self.assertTrue(state.status_reason)
+        self.assertTrue(state.status_reason,
+                        'There is no status_reason for UPDATE_FAILED')
 
     @flags.needs('fault_flavors.failing')
     @decorators.idempotent_id('47f92ea8-77d2-4245-afe3-28e5b37a5666')

@@ -128,8 +128,10 @@ class OpenStackNodesTest(_CloudTest):
     @flags.promise('resilience.node.replaced')
     @decorators.idempotent_id('7bf3440f-cca1-4eb3-9606-e47bc5c29c60')
     def test_a_server_that_is_deleted_is_replaced(self) -> None:
-        lost = next(node for node in self.read_nodes(self.cluster).nodes
-                    if not node.control_plane)
+        state = self.read_nodes(self.cluster)
+        workers = [node for node in state.nodes if not node.control_plane]
+        self.assertNotEqual([], workers, f'There is no worker, but: {state}')
+        lost = workers[0]
 
         self.os_primary.servers_client.delete_server(lost.server)
 
