@@ -86,7 +86,7 @@ class ManagementCluster:
 
     @functools.cached_property
     def _reader(self) -> kube.Client:
-        return kube.Client(self._kubeconfig)
+        return kube.Client(self._kubeconfig, patient=True)
 
     @functools.cached_property
     def _lists(self) -> tuple[tuple[str, str], ...]:

@@ -7,8 +7,8 @@ that REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE and .netrc have no effect. The calls
 and models of the package ``kubernetes`` are not used: since version 37 they
 reject answers of in-memory and older servers (a Pod without containers is a
 ValidationError), and how it selects the type of a patch differs between its
-versions. Unlike the client of the driver, this one does not try again: a test
-sees each answer.
+versions. Unlike the client of the driver, this one does not try again, unless
+it is told to: a test sees each answer.
 """
 
 import base64
@@ -44,6 +44,12 @@ JSON_PATCH = 'application/json-patch+json'
 
 #: Connections that are kept.
 _CONNECTIONS = 4
+
+#: What a patient client does about a connection that was dropped, and a server
+#: that is busy: it asks again after 0, 1 and 2 seconds.
+_PATIENT = urllib3.Retry(
+    connect=3, read=3, status=3, status_forcelist=(429, 503),
+    allowed_methods={'GET'}, backoff_factor=0.5, raise_on_status=False)
 
 #: Attempts to apply a change that conflicts with another one.
 _TRIES = 5
@@ -86,13 +92,16 @@ class Client:
 
     :param kubeconfig: path.
     :param timeout: most seconds between two bytes, and to connect.
+    :param patient: try reading again; for who waits longer than a server may
+        be away, and does not judge that server.
     :raises EnvironmentProblem, UsageError: like :func:`.connection.load`.
     """
 
-    def __init__(self, kubeconfig: str | pathlib.Path, timeout: float = READ
-                 ) -> None:
+    def __init__(self, kubeconfig: str | pathlib.Path, timeout: float = READ,
+                 patient: bool = False) -> None:
         self._kubeconfig = kubeconfig
         self._timeout = timeout
+        self._patient = patient
         self._connect(*connection.load(kubeconfig))
         self.server = self._access.server
 
@@ -292,7 +301,9 @@ class Client:
             answer = pool.request(
                 method, self.server + path
                 + (query and f'?{parse.urlencode(query)}' or ''),
-                body=body, headers=headers | found.headers(), retries=False,
+                body=body, headers=headers | found.headers(),
+                # Where a change got no answer, it may have been made.
+                retries=self._patient and method == 'GET' and _PATIENT,
                 timeout=urllib3.Timeout(connect=min(CONNECT, self._timeout),
                                         read=self._timeout))
         except (urllib3.exceptions.HTTPError, OSError,
@@ -329,6 +340,7 @@ class Endpoint(Client):
             timeout: float = READ) -> None:
         self.server = server.rstrip('/')
         self._timeout = timeout
+        self._patient = False
         self._files = ca, certificate
         self._connected = False
 

@@ -24,8 +24,9 @@ class FakeKube(fixtures.Fixture):
     ``queries``: list of the query strings, their parts sorted.
 
     ``written``: list of the paths of what was created or replaced, which then
-    is an answer. ``refuse``: statuses for the next such requests. ``allowed``:
-    what is said of who asks what they may.
+    is an answer. ``refuse``: statuses for the next such requests. ``busy``:
+    those for the next GETs. ``allowed``: what is said of who asks what they
+    may.
 
     ``history``: path -> list of changes, (ADDED, object), for those who watch;
     the resourceVersion is the number of those before.
@@ -42,6 +43,7 @@ class FakeKube(fixtures.Fixture):
         self.queries = []
         self.written = []
         self.refuse = []
+        self.busy = []
         self.allowed = True
         self.history = {}
         self.url = loopback.start(self, self._handler())
@@ -132,6 +134,9 @@ class FakeKube(fixtures.Fixture):
             def do_GET(self):
                 url = parse.urlsplit(self.path)
                 fixture.asked.append(url.path)
+                if fixture.busy:
+                    self.answer(fixture.busy.pop(0), b'{}')
+                    return
                 fixture.queries.append('&'.join(sorted(
                     url.query.split('&'))))
                 asked = parse.parse_qs(url.query)

@@ -53,6 +53,26 @@ class ClientTest(testtools.TestCase):
 
         self.assertRaises(kube.KubeError, reader.get, '/x')
 
+    def test_who_is_patient_asks_a_busy_server_again(self):
+        self.kube.serve(NODES, {'n': 1})
+        for status in (429, 503):
+            self.kube.busy.append(status)
+            self.assertEqual(status, self.assertRaises(
+                kube.KubeError, self.reader().nodes).status)
+
+            self.kube.busy.append(status)
+            self.assertEqual([{'n': 1}], kube.Client(
+                self.kube.kubeconfig, patient=True).nodes())
+
+    def test_who_is_patient_changes_nothing_twice(self):
+        self.kube.refuse += [503, 503]
+
+        error = self.assertRaises(
+            kube.KubeError, kube.Client(self.kube.kubeconfig, patient=True)
+            .create, NODES, {'metadata': {'name': 'n'}})
+
+        self.assertEqual((503, [503]), (error.status, self.kube.refuse))
+
     def test_no_answer(self):
         reader = self.reader()
         self.kube.cleanUp()

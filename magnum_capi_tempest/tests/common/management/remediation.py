@@ -31,7 +31,7 @@ def management() -> capi_objects.Management:
 
 @functools.cache
 def _management(path: str) -> capi_objects.Management:
-    return capi_objects.Management(path)
+    return capi_objects.Management(path, patient=True)
 
 
 class Machines:
