@@ -61,6 +61,9 @@ def left_by(users: collections.abc.Iterable[json_types.Object],
     :raises EnvironmentProblem: the cloud cannot be reached.
     """
     made = record.read(artefacts)
+    kinds = {one.kind for one in made}
+    # Tests may create networks although nodes are in memory.
+    real_nodes = real_nodes or not kinds.isdisjoint(model.REAL)
     found = model.Snapshot()
     for settings in users if made else ():
         seen = cloud.Cloud(settings=settings)
@@ -74,6 +77,8 @@ def left_by(users: collections.abc.Iterable[json_types.Object],
                 seen.get, seen.user, seen.project,
                 model.OWN + (model.REAL if real_nodes else ())
             ).union(listing.keypairs(seen.get)))
+        if model.IMAGE in kinds:
+            found = found.union(listing.images(seen.get))
     return attribution.left(
         found.union(_of_management(kubeconfig if made else None)), made)
 

@@ -17,6 +17,7 @@ _PROXIES = {
     'compute': 'compute',
     'container-infra': 'container_infrastructure_management',
     'identity': 'identity',
+    'image': 'image',
     'network': 'network',
     'volume': 'block_storage',
     'load-balancer': 'load_balancer',

@@ -96,6 +96,7 @@ _OF_CLOUD = (
 )
 _USERS_NAMED = _Listing(model.USER, 'identity', 'users?name__contains={user}',
                         'users', user='id', paged='')
+_IMAGES = _Listing(model.IMAGE, 'image', 'images', 'images')
 _REAL = (
     _Listing('server', 'compute', 'servers/detail', 'servers',
              everywhere='all_tenants=1'),
@@ -106,8 +107,8 @@ _REAL = (
     _Listing(model.PORT, 'network', 'ports', 'ports'),
     _Listing('floating IP', 'network', 'floatingips', 'floatingips',
              name='floating_ip_address'),
-    _Listing('router', 'network', 'routers', 'routers'),
-    _Listing('network', 'network', 'networks', 'networks'),
+    _Listing(model.ROUTER, 'network', 'routers', 'routers'),
+    _Listing(model.NETWORK, 'network', 'networks', 'networks'),
     _Listing(model.SECURITY_GROUP, 'network', 'security-groups',
              'security_groups'),
     _Listing(model.VOLUME, 'volume', 'volumes/detail', 'volumes',
@@ -163,6 +164,11 @@ def users_named(get: Get, text: str) -> model.Snapshot:
     (magnum/conductor/handlers/common/trust_manager.py).
     """
     return _read(get, [_USERS_NAMED], text)
+
+
+def images(get: Get) -> model.Snapshot:
+    """Return the images that a user sees, also those of others."""
+    return _read(get, [_IMAGES], '')
 
 
 def keypairs(get: Get) -> model.Snapshot:

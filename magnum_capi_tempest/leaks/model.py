@@ -15,15 +15,17 @@ CREDENTIAL = 'application credential'
 TRUST = 'trust'
 USER, PROJECT = 'user', 'project'
 KEYPAIR = 'keypair'
+IMAGE = 'image'
 OBJECT = 'object of the management cluster'
 
 PORT, VOLUME, BALANCER = 'port', 'volume', 'load balancer'
 SECURITY_GROUP = 'security group'
+ROUTER, NETWORK = 'router', 'network'
 
 #: What a user of Magnum may have.
 OWN = (CLUSTER, TEMPLATE, CREDENTIAL, TRUST)
 #: Left by drivers that create servers in Nova.
-REAL = ('server', 'server group', PORT, 'floating IP', 'router', 'network',
+REAL = ('server', 'server group', PORT, 'floating IP', ROUTER, NETWORK,
         SECURITY_GROUP, VOLUME, BALANCER)
 
 #: What removes a thing, given its id, by kind. First what takes others along:
@@ -36,10 +38,11 @@ _REMOVALS = {
     BALANCER: 'openstack loadbalancer delete --cascade',
     'floating IP': 'openstack floating ip delete',
     PORT: 'openstack port delete',
-    'router': 'openstack router delete',
-    'network': 'openstack network delete',
+    ROUTER: 'openstack router delete',
+    NETWORK: 'openstack network delete',
     SECURITY_GROUP: 'openstack security group delete',
     VOLUME: 'openstack volume delete',
+    IMAGE: 'openstack image delete',
     KEYPAIR: 'openstack keypair delete',
     CREDENTIAL: 'openstack application credential delete',
     TRUST: 'openstack trust delete',

@@ -68,7 +68,8 @@ class BaseDiscoveryTest(base.BaseMagnumCapiTest):
         """Create an image of the configured one's type, with changes."""
         return images.create(
             self.os_primary.image_client_v2, self.addCleanup, CONF,
-            {**self.properties, 'os_distro': self.distro, **changes})
+            {**self.properties, 'os_distro': self.distro, **changes},
+            test=self.id())
 
     def create_template_of(self, image: json_types.Object,
                            driver: str | None = None, **changes: typing.Any

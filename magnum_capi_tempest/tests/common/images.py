@@ -14,6 +14,8 @@ from tempest.lib.common.utils import test_utils
 from tempest.lib import exceptions as lib_exc
 
 from magnum_capi_tempest import json_types
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import tempest_types
 
@@ -61,11 +63,13 @@ def properties(image: json_types.Object) -> dict[str, str]:
 def create(client: tempest_types.Client, cleanup: tempest_types.Cleanup,
            conf: tempest_types.Conf,
            wanted: collections.abc.Mapping[str, str | None],
-           data: bytes | None = None) -> json_types.Object:
+           data: bytes | None = None, test: str = __name__
+           ) -> json_types.Object:
     """Create a private image and return it.
 
     :param wanted: its properties; None omits one.
     :param data: of the image; without them it is not active.
+    :param test: id of the test, for the record of what it created.
     """
     image: json_types.Object = client.create_image(
         name=factories.name(conf, 'image'), container_format='bare',
@@ -73,6 +77,8 @@ def create(client: tempest_types.Client, cleanup: tempest_types.Cleanup,
         **{key: value for key, value in wanted.items() if value is not None})
     cleanup(test_utils.call_and_ignore_notfound_exc, client.delete_image,
             image['id'])
+    watch.record(conf.magnum_capi.artifact_dir, model.Made(
+        model.IMAGE, image['id'], image['name'], test))
     if data is not None:
         client.store_image_file(image['id'], io.BytesIO(data))
     return image

@@ -10,6 +10,8 @@ from tempest.lib.common.utils import test_utils
 
 from magnum_capi import errors
 from magnum_capi_tempest import json_types
+from magnum_capi_tempest.leaks import model
+from magnum_capi_tempest.leaks import watch
 from magnum_capi_tempest.tests.common import factories
 from magnum_capi_tempest.tests.common import tempest_types
 
@@ -49,23 +51,31 @@ class Networks:
     :param cleanup: see :mod:`.factories`. That of a test that creates a
         cluster, to which all new ports are a leak, also those of DHCP agents;
         or of a class.
+    :param test: id of the test or class, for the record of what it created.
+        Subnets go with their networks.
     """
 
     def __init__(self, manager: tempest_types.Manager,
-                 cleanup: tempest_types.Cleanup) -> None:
+                 cleanup: tempest_types.Cleanup, test: str) -> None:
         self._manager = manager
         self._cleanup = cleanup
+        self._test = test
 
     def _remove(self, function: collections.abc.Callable[..., object],
                 *args: typing.Any, **kwargs: typing.Any) -> None:
         self._cleanup(test_utils.call_and_ignore_notfound_exc, function,
                       *args, **kwargs)
 
+    def _record(self, kind: str, thing: json_types.Object) -> None:
+        watch.record(CONF.magnum_capi.artifact_dir, model.Made(
+            kind, thing['id'], thing['name'], self._test))
+
     def create(self, name: str | None = None) -> json_types.Object:
         client = self._manager.networks_client
         network: json_types.Object = client.create_network(
             name=name or factories.name(CONF, 'network'))['network']
         self._remove(client.delete_network, network['id'])
+        self._record(model.NETWORK, network)
         return network
 
     def create_subnet(self, network: json_types.Object, cidr: str,
@@ -99,6 +109,7 @@ class Networks:
             name=factories.name(CONF, 'router'), external_gateway_info={
                 'network_id': external(self._manager)['id']})['router']
         self._remove(client.delete_router, router['id'])
+        self._record(model.ROUTER, router)
         client.add_router_interface(router['id'], subnet_id=subnet['id'])
         self._remove(client.remove_router_interface, router['id'],
                      subnet_id=subnet['id'])

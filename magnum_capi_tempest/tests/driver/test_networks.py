@@ -37,12 +37,14 @@ class NamesTest(operations.BaseOperationsTest):
 
     @decorators.idempotent_id('b6c7e1d2-40b1-4b3d-9f6e-2f1d5a7c8e03')
     def test_own_network_is_meant(self) -> None:
-        own = networks.Networks(self.os_primary, self.addCleanup)
+        own = networks.Networks(
+            self.os_primary, self.addCleanup, self.id())
         network = own.create()
         own.connect(own.create_subnet(network, '10.99.3.0/24'))
         name = network['name']
         networks.Networks(
-            self.os_admin, self.addClassResourceCleanup).create(name)
+            self.os_admin, self.addClassResourceCleanup, self.id()).create(
+                name)
 
         cluster = self.create_cluster(
             self.create_template(fixed_network=name))
@@ -71,7 +73,8 @@ class NetworksTest(operations.BaseOperationsTest):
     def resource_setup(cls) -> None:
         super().resource_setup()
         # Networks first, so that they are deleted last.
-        own = networks.Networks(cls.os_primary, cls.addClassResourceCleanup)
+        own = networks.Networks(
+            cls.os_primary, cls.addClassResourceCleanup, cls._id())
         cls.network = own.create()
         cls.subnet = own.create_subnet(cls.network, '10.99.1.0/24')
         own.connect(cls.subnet)

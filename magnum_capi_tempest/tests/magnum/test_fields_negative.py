@@ -76,7 +76,8 @@ class ClusterTemplateFieldsNegativeTest(base.BaseMagnumCapiTest):
                           '[service_available] glance is false')
     def test_image_without_os_distro(self) -> None:
         image = images.create(
-            self.os_primary.image_client_v2, self.addCleanup, CONF, {})
+            self.os_primary.image_client_v2, self.addCleanup, CONF, {},
+            test=self.id())
 
         self.assertRaises(lib_exc.BadRequest, self.create,
                           image_id=image['id'])

@@ -195,6 +195,12 @@ class OfCloudTest(testtools.TestCase):
                      'os-server-groups?all_projects=1'):
             self.assertIn(f'compute {path}&limit={listing.PAGE}', cloud.asked)
 
+    def test_images(self):
+        cloud = clouds.Cloud(images=[{'id': 'i', 'name': 'n'}])
+
+        self.assertEqual({model.Thing(model.IMAGE, 'i', 'n')},
+                         listing.images(cloud.get).things)
+
     def test_keypairs(self):
         cloud = clouds.Cloud(keypairs=[{'keypair': {'name': 'k'}}])
 
