@@ -6,6 +6,7 @@ Most of them are only visible in the management cluster: see
 management_kubeconfig.
 """
 
+import dataclasses
 import functools
 import typing
 
@@ -15,6 +16,7 @@ from tempest.lib import decorators
 from magnum_capi import errors
 from magnum_capi_tempest.evidence import capi
 from magnum_capi_tempest import json_types
+from magnum_capi_tempest.tests.common import base
 from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common.management import requested
 from magnum_capi_tempest.tests.common import networks
@@ -52,81 +54,92 @@ def allowed(part: json_types.Object | None) -> list[str]:
     return balancer.get('allowedCIDRs') or []
 
 
-class _BalancerTest(operations.BaseOperationsTest):
-    """Tests check the OpenStackCluster of one cluster.
+#: What tests of an API server's load balancer need.
+NEEDS = ('management_kubeconfig', 'master_lb_enabled')
+
+
+@dataclasses.dataclass(frozen=True)
+class Requested:
+    """A cluster that was requested for a class.
+
+    :param body: of its OpenStackCluster.
+    :param refused: why it was refused for :data:`LABEL`, as it must be where
+        load balancers cannot do that; empty: it was not.
+    """
+
+    stack_id: str = ''
+    body: json_types.Object = dataclasses.field(default_factory=dict)
+    refused: str = ''
+
+
+def request(case: type[operations.BaseOperationsTest],
+            **template: typing.Any) -> Requested:
+    """Request a cluster, and wait for its OpenStackCluster.
 
     It is not waited for: where only its own network may reach its API, the
     management cluster may not, and it is never complete.
 
-    :cvar body: of the OpenStackCluster.
+    :param template: changes of its template.
+    :raises skipException: it is complete without an OpenStackCluster.
     """
-
-    needs: tuple[str, ...] = ('management_kubeconfig', 'master_lb_enabled')
-    management: capi.ManagementCluster
-    stack_id: str
-    body: json_types.Object
-
-    @classmethod
-    def request(cls, **template: typing.Any) -> str:
-        """Request the cluster, and wait for its OpenStackCluster.
-
-        :param template: changes of its template.
-        :returns: why it was refused for :data:`LABEL`, as it must be where
-            load balancers cannot do that; empty: it was not.
-        :raises skipException: it is complete without an OpenStackCluster.
-        """
-        uuid = cls.request_class_cluster(cls.create_class_template(
-            master_lb_enabled=True, **template))
-        try:
-            with cls.explained([uuid]):
-                look = requested.until_there(
-                    cls.new_waiter(), uuid, functools.partial(
-                        openstack_cluster, cls.management),
-                    bool, 'an OpenStackCluster')
-        except errors.WaitAborted as e:
-            reason = str(e.state.cluster.status_reason)
-            if LABEL not in reason:
-                raise
-            return f'A list of who may pass is refused here: {reason}'
-        if not (look.found and look.cluster.stack_id):
-            raise cls.skipException('There is no OpenStackCluster')
-        cls.stack_id, cls.body = look.cluster.stack_id, look.found
-        return ''
+    management = base.management_cluster(
+        CONF.magnum_capi.management_kubeconfig)
+    uuid = case.request_class_cluster(case.create_class_template(
+        master_lb_enabled=True, **template))
+    try:
+        with case.explained([uuid]):
+            look = requested.until_there(
+                case.new_waiter(), uuid, functools.partial(
+                    openstack_cluster, management),
+                bool, 'an OpenStackCluster')
+    except errors.WaitAborted as e:
+        reason = str(e.state.cluster.status_reason)
+        if LABEL not in reason:
+            raise
+        return Requested(
+            refused=f'A list of who may pass is refused here: {reason}')
+    if not (look.found and look.cluster.stack_id):
+        raise case.skipException('There is no OpenStackCluster')
+    return Requested(look.cluster.stack_id, look.found)
 
 
-class ApiServerTest(_BalancerTest):
+class ApiServerTest(operations.BaseOperationsTest):
     """Both tests check one cluster, whose API is as private as possible."""
+
+    needs = NEEDS
+    management: capi.ManagementCluster
 
     @classmethod
     def resource_setup(cls) -> None:
         super().resource_setup()
         # It would count before the attribute.
         labels = {'master_lb_floating_ip_enabled': None}
-        cls.refused = cls.request(
-            floating_ip_enabled=False, labels={**labels, LABEL: ALLOWED})
+        cls.made = request(
+            cls, floating_ip_enabled=False, labels={**labels, LABEL: ALLOWED})
+        cls.refused = cls.made.refused
         if cls.refused:
-            cls.request(
-                floating_ip_enabled=False, labels={**labels, LABEL: None})
+            cls.made = request(
+                cls, floating_ip_enabled=False, labels={**labels, LABEL: None})
 
     @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
     def test_allow_list(self) -> None:
         if self.refused:
             self.skipTest(self.refused)
-        found = allowed(self.body['spec'])
+        found = allowed(self.made.body['spec'])
         if CONF.magnum_capi_feature_enabled.real_nodes:
             # Cluster API's provider leaves out what Octavia's does not have
             # (loadbalancer.go of 0.14, isAllowsCIDRSSupported).
             found = allowed(waiters.until(
                 self.status,
                 lambda status: status.get('ready') or allowed(status),
-                f'the load balancer of cluster {self.stack_id}'))
+                f'the load balancer of cluster {self.made.stack_id}'))
 
         self.assertIn(ALLOWED, found)
         self.assertNotIn(EVERYBODY, found)
 
     def status(self) -> json_types.Object:
-        body = openstack_cluster(self.management, self.stack_id) or {}
+        body = openstack_cluster(self.management, self.made.stack_id) or {}
         status: json_types.Object = body.get('status') or {}
         return status
 
@@ -134,27 +147,27 @@ class ApiServerTest(_BalancerTest):
     @decorators.idempotent_id('fef0230e-8959-4122-b211-7213b40f6c9f')
     def test_no_floating_ip(self) -> None:
         wish = 'disableAPIServerFloatingIP'
-        self.assertIs(True, self.body['spec'].get(wish), wish)
+        self.assertIs(True, self.made.body['spec'].get(wish), wish)
 
 
 @flags.promise('network.api.overlay-merged')
-class OverlayTest(_BalancerTest):
+class OverlayTest(operations.BaseOperationsTest):
     """Operators' additions to a list must not replace its items."""
 
-    needs = ('value_overlay',)
+    needs = (*NEEDS, 'value_overlay')
 
     @classmethod
     def resource_setup(cls) -> None:
         super().resource_setup()
-        refused = cls.request(labels={
+        cls.made = request(cls, labels={
             'capi_helm_values': flags.fixture().value_overlay,
             LABEL: ALLOWED})
-        if refused:
-            raise cls.skipException(refused)
+        if cls.made.refused:
+            raise cls.skipException(cls.made.refused)
 
     @decorators.idempotent_id('4ff5be4a-f183-43fc-97ba-7ae7070e558e')
     def test_the_allow_list_of_a_user_stays(self) -> None:
-        found = allowed(self.body['spec'])
+        found = allowed(self.made.body['spec'])
 
         # A driver may add where the management cluster comes from.
         self.assertEqual(set(), {ALLOWED, OPERATORS} - set(found),

@@ -29,39 +29,33 @@ CONF = config.CONF
 _RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
 
 
-class _CloudTest(operations.BaseOperationsTest):
-    """All tests share a cluster; leftovers are deleted with it."""
+NEEDS = ('real_nodes', 'workload_api')
 
-    needs = ('real_nodes', 'workload_api')
 
-    @classmethod
-    def resource_setup(cls) -> None:
-        super().resource_setup()
-        cls.get = staticmethod(
-            cloud.getter(cls.os_primary, cls.magnum))
+class Project:
+    """What the project of a class's user has in the cloud.
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.inside = self.workload(self.cluster)
+    :param case: the class.
+    """
 
-    @classmethod
-    def things(cls, kind: str) -> frozenset[model.Thing]:
-        """Return what the project has of a kind, a frozenset."""
-        who = cls.os_primary.credentials
+    def __init__(self, case: type[operations.BaseOperationsTest]) -> None:
+        self._get = cloud.getter(case.os_primary, case.magnum)
+        self._who = case.os_primary.credentials
+        self._skip = case.skipException
+
+    def things(self, kind: str) -> frozenset[model.Thing]:
+        """Return what the project has of a kind.
+
+        :raises skipException: the cloud does not list them.
+        """
         found = listing.of_user(
-            cls.get, who.user_id, who.project_id, {kind})
+            self._get, self._who.user_id, self._who.project_id, {kind})
         if kind in found.unread:
-            raise cls.skipException(
+            raise self._skip(
                 f'{kind}s cannot be listed: {found.unread[kind]}')
         return found.things
 
-    @classmethod
-    def require_listed(cls, kind: str) -> None:
-        """Skip the test if the cloud does not list a kind."""
-        cls.things(kind)
-
-    @classmethod
-    def wait_for_named(cls, kind: str, word: str, count: int,
+    def wait_for_named(self, kind: str, word: str, count: int,
                        timeout: float | None = None) -> list[model.Thing]:
         """Wait for this many things with a word in their names.
 
@@ -70,14 +64,17 @@ class _CloudTest(operations.BaseOperationsTest):
         :param timeout: see :func:`.waiters.until`.
         """
         return waiters.until(
-            lambda: sorted(thing for thing in cls.things(kind)
+            lambda: sorted(thing for thing in self.things(kind)
                            if word in thing.name),
             lambda found: len(found) == count,
             f'{count} of kind {kind} named after {word}',
             timeout=timeout, describe=operations.listed)
 
 
-class OpenStackNodesTest(_CloudTest):
+class OpenStackNodesTest(operations.BaseOperationsTest):
+    """All tests share a cluster; leftovers are deleted with it."""
+
+    needs = NEEDS
 
     @classmethod
     def resource_setup(cls) -> None:
@@ -145,34 +142,38 @@ class OpenStackNodesTest(_CloudTest):
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self) -> None:
-        self.require_listed(model.VOLUME)
+        project, inside = Project(type(self)), self.workload(self.cluster)
+        # Skips the test if the cloud does not list them.
+        project.things(model.VOLUME)
 
         name = capi_objects.new_name('claim')
-        self.addCleanup(self.inside.delete_claim, name)
-        uid = self.inside.create_claim(name)
+        self.addCleanup(inside.delete_claim, name)
+        uid = inside.create_claim(name)
         # Volumes are created for the first pod that uses them.
-        self.addCleanup(self.inside.delete_pod, name)
-        self.inside.create_pod(name, claim=name)
+        self.addCleanup(inside.delete_pod, name)
+        inside.create_pod(name, claim=name)
 
-        self.wait_for_named(model.VOLUME, uid, 1)
-        self.inside.delete_pod(name)
-        self.inside.delete_claim(name)
-        self.wait_for_named(model.VOLUME, uid, 0)
+        project.wait_for_named(model.VOLUME, uid, 1)
+        inside.delete_pod(name)
+        inside.delete_claim(name)
+        project.wait_for_named(model.VOLUME, uid, 0)
 
 
 @flags.promise('network.service.balancer')
-class BalancersTest(_CloudTest):
+class BalancersTest(operations.BaseOperationsTest):
     """Whether all go with the cluster is checked at the end of the class.
 
     Promises that other tests judge must not fail for it.
     """
 
+    needs = NEEDS
     #: Part of the names of load balancers that may be left.
     left = ''
 
     @classmethod
     def resource_setup(cls) -> None:
         super().resource_setup()
+        cls.project = Project(cls)
         # Before the cluster, so that it runs after its deletion, or when that
         # has failed: a load balancer that stays keeps the network.
         cls.addClassResourceCleanup(cls.remove_balancers)
@@ -184,7 +185,7 @@ class BalancersTest(_CloudTest):
         if not cls.left:
             return
         try:
-            cls.wait_for_named(
+            cls.project.wait_for_named(
                 model.BALANCER, cls.left, 0, timeout=watch.COLLECTED)
         except errors.WaitTimeout as e:
             client = cloud.octavia(cls.os_primary, cls.magnum.clusters.region)
@@ -197,28 +198,31 @@ class BalancersTest(_CloudTest):
             # The class says at its end that it could not list them.
             return
 
+    def setUp(self) -> None:
+        super().setUp()
+        self.inside = self.workload(self.cluster)
+        # Skips the test if the cloud does not list them.
+        self.project.things(model.BALANCER)
+
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self) -> None:
-        self.require_listed(model.BALANCER)
-
         # The name of its load balancer ends with that of the service.
         name = capi_objects.new_name('service')
         self.addCleanup(self.inside.delete_service, name)
         self.inside.create_service(name)
 
-        self.wait_for_named(model.BALANCER, name, 1)
+        self.project.wait_for_named(model.BALANCER, name, 1)
         waiters.until(lambda: self.inside.balancer_address(name), bool,
                       f'service {name} to have an address')
         self.inside.delete_service(name)
-        self.wait_for_named(model.BALANCER, name, 0)
+        self.project.wait_for_named(model.BALANCER, name, 0)
 
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self) -> None:
         # The class checks for it when its cluster is gone.
-        self.require_listed(model.BALANCER)
         name = capi_objects.new_name('service')
         type(self).left = name
 
         self.inside.create_service(name)
 
-        self.wait_for_named(model.BALANCER, name, 1)
+        self.project.wait_for_named(model.BALANCER, name, 1)
