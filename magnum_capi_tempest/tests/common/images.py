@@ -63,8 +63,7 @@ def properties(image: json_types.Object) -> dict[str, str]:
 def create(client: tempest_types.Client, cleanup: tempest_types.Cleanup,
            conf: tempest_types.Conf,
            wanted: collections.abc.Mapping[str, str | None],
-           data: bytes | None = None, test: str = __name__
-           ) -> json_types.Object:
+           data: bytes | None = None, *, test: str) -> json_types.Object:
     """Create a private image and return it.
 
     :param wanted: its properties; None omits one.

@@ -275,7 +275,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         """
         return images.create(
             self.os_primary.image_client_v2, self.addCleanup, CONF,
-            {**self._properties(option), **changes}, data=b'no system')
+            {**self._properties(option), **changes}, data=b'no system',
+            test=self.id())
 
     @classmethod
     def create_class_image(cls, option: str, **changes: str | None
@@ -286,7 +287,8 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
         """
         return images.create(
             cls.os_primary.image_client_v2, cls.addClassResourceCleanup, CONF,
-            {**cls._properties(option), **changes}, data=b'no system')
+            {**cls._properties(option), **changes}, data=b'no system',
+            test=cls._id())
 
     @classmethod
     def _properties(cls, option: str) -> dict[str, str]:
