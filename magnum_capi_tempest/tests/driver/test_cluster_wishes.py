@@ -6,7 +6,6 @@ Most of them are only visible in the management cluster: see
 management_kubeconfig.
 """
 
-import dataclasses
 import functools
 import typing
 
@@ -55,26 +54,25 @@ def allowed(part: json_types.Object | None) -> list[str]:
 
 
 #: What tests of an API server's load balancer need.
-NEEDS = ('management_kubeconfig', 'master_lb_enabled')
+BALANCER = ('management_kubeconfig', 'master_lb_enabled')
 
 
-@dataclasses.dataclass(frozen=True)
-class Requested:
-    """A cluster that was requested for a class.
+class Requested(typing.NamedTuple):
+    """A cluster whose OpenStackCluster tests check.
 
-    :param body: of its OpenStackCluster.
-    :param refused: why it was refused for :data:`LABEL`, as it must be where
-        load balancers cannot do that; empty: it was not.
+    ``refused``: why it was refused for :data:`LABEL`, as it must be where load
+    balancers cannot do that; empty: it was not. Without that, ``body`` is that
+    of the OpenStackCluster.
     """
 
-    stack_id: str = ''
-    body: json_types.Object = dataclasses.field(default_factory=dict)
     refused: str = ''
+    stack_id: str = ''
+    body: json_types.Object = {}
 
 
-def request(case: type[operations.BaseOperationsTest],
-            **template: typing.Any) -> Requested:
-    """Request a cluster, and wait for its OpenStackCluster.
+def request(case: type[operations.BaseOperationsTest], **template: typing.Any
+            ) -> Requested:
+    """Request a cluster for a class, and wait for its OpenStackCluster.
 
     It is not waited for: where only its own network may reach its API, the
     management cluster may not, and it is never complete.
@@ -82,31 +80,30 @@ def request(case: type[operations.BaseOperationsTest],
     :param template: changes of its template.
     :raises skipException: it is complete without an OpenStackCluster.
     """
-    management = base.management_cluster(
-        CONF.magnum_capi.management_kubeconfig)
     uuid = case.request_class_cluster(case.create_class_template(
         master_lb_enabled=True, **template))
+    management = base.management_cluster(
+        CONF.magnum_capi.management_kubeconfig)
     try:
         with case.explained([uuid]):
             look = requested.until_there(
-                case.new_waiter(), uuid, functools.partial(
-                    openstack_cluster, management),
+                case.new_waiter(), uuid,
+                functools.partial(openstack_cluster, management),
                 bool, 'an OpenStackCluster')
     except errors.WaitAborted as e:
         reason = str(e.state.cluster.status_reason)
         if LABEL not in reason:
             raise
-        return Requested(
-            refused=f'A list of who may pass is refused here: {reason}')
+        return Requested(f'A list of who may pass is refused here: {reason}')
     if not (look.found and look.cluster.stack_id):
         raise case.skipException('There is no OpenStackCluster')
-    return Requested(look.cluster.stack_id, look.found)
+    return Requested('', look.cluster.stack_id, look.found)
 
 
 class ApiServerTest(operations.BaseOperationsTest):
     """Both tests check one cluster, whose API is as private as possible."""
 
-    needs = NEEDS
+    needs = BALANCER
     management: capi.ManagementCluster
 
     @classmethod
@@ -115,11 +112,13 @@ class ApiServerTest(operations.BaseOperationsTest):
         # It would count before the attribute.
         labels = {'master_lb_floating_ip_enabled': None}
         cls.made = request(
-            cls, floating_ip_enabled=False, labels={**labels, LABEL: ALLOWED})
+            cls, floating_ip_enabled=False,
+            labels={**labels, LABEL: ALLOWED})
         cls.refused = cls.made.refused
         if cls.refused:
             cls.made = request(
-                cls, floating_ip_enabled=False, labels={**labels, LABEL: None})
+                cls, floating_ip_enabled=False,
+                labels={**labels, LABEL: None})
 
     @flags.promise('network.api.allow-list')
     @decorators.idempotent_id('493cf2c9-111f-4157-b2c8-7cc86270f3c5')
@@ -139,7 +138,8 @@ class ApiServerTest(operations.BaseOperationsTest):
         self.assertNotIn(EVERYBODY, found)
 
     def status(self) -> json_types.Object:
-        body = openstack_cluster(self.management, self.made.stack_id) or {}
+        body = openstack_cluster(
+            self.management, self.made.stack_id) or {}
         status: json_types.Object = body.get('status') or {}
         return status
 
@@ -154,7 +154,7 @@ class ApiServerTest(operations.BaseOperationsTest):
 class OverlayTest(operations.BaseOperationsTest):
     """Operators' additions to a list must not replace its items."""
 
-    needs = (*NEEDS, 'value_overlay')
+    needs = (*BALANCER, 'value_overlay')
 
     @classmethod
     def resource_setup(cls) -> None:

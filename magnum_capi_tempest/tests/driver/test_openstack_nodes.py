@@ -32,43 +32,37 @@ _RECLAIM = {'csi_cinder_reclaim_policy': 'Delete'}
 NEEDS = ('real_nodes', 'workload_api')
 
 
-class Project:
-    """What the project of a class's user has in the cloud.
+def things(case: type[operations.BaseOperationsTest], kind: str
+           ) -> frozenset[model.Thing]:
+    """Return what the project of a class has of a kind.
 
-    :param case: the class.
+    :raises skipException: the cloud does not list it.
     """
+    who = case.os_primary.credentials
+    found = listing.of_user(
+        cloud.getter(case.os_primary, case.magnum), who.user_id,
+        who.project_id, {kind})
+    if kind in found.unread:
+        raise case.skipException(
+            f'{kind}s cannot be listed: {found.unread[kind]}')
+    return found.things
 
-    def __init__(self, case: type[operations.BaseOperationsTest]) -> None:
-        self._get = cloud.getter(case.os_primary, case.magnum)
-        self._who = case.os_primary.credentials
-        self._skip = case.skipException
 
-    def things(self, kind: str) -> frozenset[model.Thing]:
-        """Return what the project has of a kind.
+def wait_for_named(case: type[operations.BaseOperationsTest], kind: str,
+                   word: str, count: int, timeout: float | None = None
+                   ) -> list[model.Thing]:
+    """Wait for this many things with a word in their names.
 
-        :raises skipException: the cloud does not list them.
-        """
-        found = listing.of_user(
-            self._get, self._who.user_id, self._who.project_id, {kind})
-        if kind in found.unread:
-            raise self._skip(
-                f'{kind}s cannot be listed: {found.unread[kind]}')
-        return found.things
+    The project may be that of others, whose things come and go.
 
-    def wait_for_named(self, kind: str, word: str, count: int,
-                       timeout: float | None = None) -> list[model.Thing]:
-        """Wait for this many things with a word in their names.
-
-        The project may be that of others, whose things come and go.
-
-        :param timeout: see :func:`.waiters.until`.
-        """
-        return waiters.until(
-            lambda: sorted(thing for thing in self.things(kind)
-                           if word in thing.name),
-            lambda found: len(found) == count,
-            f'{count} of kind {kind} named after {word}',
-            timeout=timeout, describe=operations.listed)
+    :param timeout: see :func:`.waiters.until`.
+    """
+    return waiters.until(
+        lambda: sorted(thing for thing in things(case, kind)
+                       if word in thing.name),
+        lambda found: len(found) == count,
+        f'{count} of kind {kind} named after {word}',
+        timeout=timeout, describe=operations.listed)
 
 
 class OpenStackNodesTest(operations.BaseOperationsTest):
@@ -87,6 +81,10 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
             cls.cluster['uuid'], lambda state: state.cluster and (
                 state.cluster.get('health_status') != 'UNHEALTHY'),
             f'cluster {cls.cluster["uuid"]} not to be UNHEALTHY')
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.inside = self.workload(self.cluster)
 
     @flags.promise('network.node.ports')
     @decorators.idempotent_id('8902ec7e-a2c7-46c5-9627-f14d8814c17c')
@@ -142,21 +140,19 @@ class OpenStackNodesTest(operations.BaseOperationsTest):
     @flags.promise('network.service.volume')
     @decorators.idempotent_id('3209b8dd-fefb-4fce-af87-66033a62f729')
     def test_a_volume_comes_and_goes(self) -> None:
-        project, inside = Project(type(self)), self.workload(self.cluster)
-        # Skips the test if the cloud does not list them.
-        project.things(model.VOLUME)
+        things(type(self), model.VOLUME)
 
         name = capi_objects.new_name('claim')
-        self.addCleanup(inside.delete_claim, name)
-        uid = inside.create_claim(name)
+        self.addCleanup(self.inside.delete_claim, name)
+        uid = self.inside.create_claim(name)
         # Volumes are created for the first pod that uses them.
-        self.addCleanup(inside.delete_pod, name)
-        inside.create_pod(name, claim=name)
+        self.addCleanup(self.inside.delete_pod, name)
+        self.inside.create_pod(name, claim=name)
 
-        project.wait_for_named(model.VOLUME, uid, 1)
-        inside.delete_pod(name)
-        inside.delete_claim(name)
-        project.wait_for_named(model.VOLUME, uid, 0)
+        wait_for_named(type(self), model.VOLUME, uid, 1)
+        self.inside.delete_pod(name)
+        self.inside.delete_claim(name)
+        wait_for_named(type(self), model.VOLUME, uid, 0)
 
 
 @flags.promise('network.service.balancer')
@@ -167,13 +163,13 @@ class BalancersTest(operations.BaseOperationsTest):
     """
 
     needs = NEEDS
+
     #: Part of the names of load balancers that may be left.
     left = ''
 
     @classmethod
     def resource_setup(cls) -> None:
         super().resource_setup()
-        cls.project = Project(cls)
         # Before the cluster, so that it runs after its deletion, or when that
         # has failed: a load balancer that stays keeps the network.
         cls.addClassResourceCleanup(cls.remove_balancers)
@@ -185,8 +181,8 @@ class BalancersTest(operations.BaseOperationsTest):
         if not cls.left:
             return
         try:
-            cls.project.wait_for_named(
-                model.BALANCER, cls.left, 0, timeout=watch.COLLECTED)
+            wait_for_named(
+                cls, model.BALANCER, cls.left, 0, timeout=watch.COLLECTED)
         except errors.WaitTimeout as e:
             client = cloud.octavia(cls.os_primary, cls.magnum.clusters.region)
             for thing in e.state:
@@ -201,28 +197,29 @@ class BalancersTest(operations.BaseOperationsTest):
     def setUp(self) -> None:
         super().setUp()
         self.inside = self.workload(self.cluster)
-        # Skips the test if the cloud does not list them.
-        self.project.things(model.BALANCER)
 
     @decorators.idempotent_id('236dfd4a-8f70-424d-9d6e-8d582a948bf6')
     def test_a_load_balancer_comes_and_goes(self) -> None:
+        things(type(self), model.BALANCER)
+
         # The name of its load balancer ends with that of the service.
         name = capi_objects.new_name('service')
         self.addCleanup(self.inside.delete_service, name)
         self.inside.create_service(name)
 
-        self.project.wait_for_named(model.BALANCER, name, 1)
+        wait_for_named(type(self), model.BALANCER, name, 1)
         waiters.until(lambda: self.inside.balancer_address(name), bool,
                       f'service {name} to have an address')
         self.inside.delete_service(name)
-        self.project.wait_for_named(model.BALANCER, name, 0)
+        wait_for_named(type(self), model.BALANCER, name, 0)
 
     @decorators.idempotent_id('c95cf11e-8e04-4de5-a622-4848f776a690')
     def test_a_load_balancer_goes_with_its_cluster(self) -> None:
         # The class checks for it when its cluster is gone.
+        things(type(self), model.BALANCER)
         name = capi_objects.new_name('service')
         type(self).left = name
 
         self.inside.create_service(name)
 
-        self.project.wait_for_named(model.BALANCER, name, 1)
+        wait_for_named(type(self), model.BALANCER, name, 1)

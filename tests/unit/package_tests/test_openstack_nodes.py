@@ -37,9 +37,11 @@ class RemoveBalancersTest(testtools.TestCase):
             os_primary = None
             magnum = types.SimpleNamespace(
                 clusters=types.SimpleNamespace(region='r'))
-            things = classmethod(lambda cls, kind: frozenset(
-                model.Thing(kind, f'id-{name}', name) for name in names))
 
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{test_openstack_nodes.__name__}.things',
+            lambda case, kind: frozenset(
+                model.Thing(kind, f'id-{name}', name) for name in names)))
         Balancers.remove_balancers()
 
     def test_it_is_deleted_and_told(self):

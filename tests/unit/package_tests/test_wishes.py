@@ -23,7 +23,7 @@ def look(found=None, reason=None):
 class RequestTest(testtools.TestCase):
 
     def request(self, result):
-        """What the base of the tests makes of a wait; and its class."""
+        """What is made of the result of a wait."""
         def until_there(*args):
             if isinstance(result, Exception):
                 raise result
@@ -32,27 +32,27 @@ class RequestTest(testtools.TestCase):
         self.useFixture(fixtures.MonkeyPatch(
             f'{requested.__name__}.until_there', until_there))
 
-        class Wished(wishes._BalancerTest):
-            management = None
+        self.useFixture(fixtures.MonkeyPatch(
+            f'{wishes.__name__}.base.management_cluster', lambda path: None))
+
+        class Wished(wishes.ApiServerTest):
             create_class_template = classmethod(lambda cls, **changes: {})
             request_class_cluster = classmethod(lambda cls, template: 'u')
             new_waiter = classmethod(lambda cls: types.SimpleNamespace())
             explained = classmethod(
                 lambda cls, clusters: contextlib.nullcontext())
 
-        return Wished.request(), Wished
+        return wishes.request(Wished)
 
     def test_its_object_is_there(self):
-        refused, wished = self.request(look({'spec': {}}))
-
         self.assertEqual(('', 's', {'spec': {}}),
-                         (refused, wished.stack_id, wished.body))
+                         self.request(look({'spec': {}})))
 
     def test_refused_for_the_label(self):
-        refused, _ = self.request(errors.WaitAborted('w', state=look(
+        found = self.request(errors.WaitAborted('w', state=look(
             reason='api_master_lb_allowed_cidrs: not with ovn')))
 
-        self.assertIn('not with ovn', refused)
+        self.assertIn('not with ovn', found.refused)
 
     def test_failed_for_another_reason(self):
         self.assertRaises(errors.WaitAborted, self.request, errors.WaitAborted(
