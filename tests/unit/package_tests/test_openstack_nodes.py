@@ -44,7 +44,7 @@ class RemoveBalancersTest(testtools.TestCase):
                 model.Thing(kind, f'id-{name}', name) for name in names)))
         Balancers.remove_balancers()
 
-    def test_it_is_deleted_and_told(self):
+    def test_it_is_deleted_and_reported(self):
         e = self.assertRaises(
             errors.WaitTimeout, self.remove, 'a-service-x', 'of-others')
 
