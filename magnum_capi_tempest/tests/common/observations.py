@@ -98,10 +98,7 @@ class Observation:
 
         :raises MagnumCapiError: there was none.
         """
-        if self.cluster is None:
-            raise errors.MagnumCapiError(
-                'Magnum did not show the cluster', last_seen=self)
-        return self.cluster
+        return self._shown(self.cluster, 'cluster')
 
     @property
     def group(self) -> json_types.Object:
@@ -109,10 +106,14 @@ class Observation:
 
         :raises MagnumCapiError: there was none.
         """
-        if self.nodegroup is None:
+        return self._shown(self.nodegroup, 'node group')
+
+    def _shown(self, found: json_types.Object | None, what: str
+               ) -> json_types.Object:
+        if found is None:
             raise errors.MagnumCapiError(
-                'Magnum did not show the node group', last_seen=self)
-        return self.nodegroup
+                f'Magnum did not show the {what}', last_seen=self)
+        return found
 
     def __str__(self) -> str:
         if self.trouble:

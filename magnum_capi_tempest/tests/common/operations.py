@@ -26,6 +26,7 @@ from magnum_capi_tempest.tests.common import flags
 from magnum_capi_tempest.tests.common import images
 from magnum_capi_tempest.tests.common.management import capi_objects
 from magnum_capi_tempest.tests.common import observations
+from magnum_capi_tempest.tests.common import tempest_types
 from magnum_capi_tempest.tests.common import waiters
 
 CONF = config.CONF
@@ -273,22 +274,24 @@ class BaseOperationsTest(base.BaseMagnumCapiTest):
 
         Machines cannot boot from it, unless they are in memory.
         """
-        return images.create(
-            self.os_primary.image_client_v2, self.addCleanup, CONF,
-            {**self._properties(option), **changes}, data=b'no system',
-            test=self.id())
+        return self._image_like(option, changes, self.addCleanup, self.id())
 
     @classmethod
     def create_class_image(cls, option: str, **changes: str | None
                            ) -> json_types.Object:
-        """Create an image like the configured one, for the whole class.
+        """Create such an image for the whole class."""
+        return cls._image_like(
+            option, changes, cls.addClassResourceCleanup, cls._id())
 
-        Machines cannot boot from it, unless they are in memory.
-        """
+    @classmethod
+    def _image_like(
+            cls, option: str,
+            changes: collections.abc.Mapping[str, str | None],
+            cleanup: tempest_types.Cleanup, test: str) -> json_types.Object:
         return images.create(
-            cls.os_primary.image_client_v2, cls.addClassResourceCleanup, CONF,
+            cls.os_primary.image_client_v2, cleanup, CONF,
             {**cls._properties(option), **changes}, data=b'no system',
-            test=cls._id())
+            test=test)
 
     @classmethod
     def _properties(cls, option: str) -> dict[str, str]:
