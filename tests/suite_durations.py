@@ -12,8 +12,8 @@ import sys
 import tempfile
 
 from magnum_capi_tempest.report import subunit
-from magnum_capi_tempest.workspace import durations
-from magnum_capi_tempest.workspace import live
+from magnum_capi_tempest.workspace import pool
+from tests import durations
 
 
 def seconds(stream) -> dict[str, float]:
@@ -27,7 +27,7 @@ def seconds(stream) -> dict[str, float]:
 
 
 def main():
-    with open(live.TYPICAL, 'w', newline='', encoding='utf-8') as file:
+    with open(pool.TYPICAL, 'w', newline='', encoding='utf-8') as file:
         csv.writer(file, lineterminator='\n').writerows((
             ('test', 'seconds'), *sorted(
                 (test, round(s)) for test, s in seconds(sys.argv[1]).items()

@@ -131,7 +131,7 @@ import sys
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi import progress
-from magnum_capi_tempest.workspace import durations
+from tests import durations
 
 timeout, what, known, repository, stream, log, *command = sys.argv[1:]
 try:

@@ -28,8 +28,8 @@ FIXTURE = 'discovery_fixture.yaml'
 #: of their content.
 _MADE = '.made.json'
 
-#: Environment variable of a run's processes with a folder, which has a file
-#: for each worker that has not ended, or was killed.
+#: Environment variable of a run's processes with the folder that its workers
+#: share: see :mod:`.pool`.
 WORKERS = 'MAGNUM_CAPI_WORKERS'
 
 

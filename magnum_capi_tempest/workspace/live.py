@@ -6,10 +6,7 @@ written at the end; stestr's own output would print them twice.
 """
 
 import collections.abc
-import csv
 import os
-import pathlib
-import re
 import shutil
 import sys
 import time
@@ -21,14 +18,8 @@ from testtools.testresult import real
 
 from magnum_capi import progress
 from magnum_capi_tempest import texts
+from magnum_capi_tempest.workspace import pool
 
-#: Seconds that tests of the suite took in a sandbox on two cores; those of
-#: less than a second are left out. ``python -m tests.suite_durations`` writes
-#: it from a recorded run.
-TYPICAL = pathlib.Path(__file__).with_name('durations.csv')
-
-#: Seconds of a test that is not in :data:`TYPICAL`.
-_SHORT = 0.3
 #: Share of the work after which the time left is estimated.
 _ENOUGH = 0.05
 #: Seconds between two counts that do not go to a terminal.
@@ -38,8 +29,6 @@ _CLEAR = '\r\x1b[K'
 
 _WORDS = {'success': 'ok', 'xfail': 'ok', 'fail': 'FAILED', 'skip': 'SKIPPED',
           'uxsuccess': 'FAILED: it is marked as an expected failure'}
-#: Tempest appends the attributes of a test: ``test_x[id-1234,smoke]``.
-_ATTRIBUTES = re.compile(r'(?<=\w)\[[^\[\]]*\]$')
 
 
 class Live:
@@ -58,9 +47,6 @@ class Live:
         self._told = self._begin
         self._progress = progress.Progress()
         self._terminal = sys.stderr.isatty()
-        with open(TYPICAL, newline='', encoding='utf-8') as rows:
-            self._seconds = {row['test']: int(row['seconds'])
-                             for row in csv.DictReader(rows)}
 
     def read(self, source: typing.IO[bytes]) -> None:
         """Show what a subunit stream says, as it comes.
@@ -85,7 +71,7 @@ class Live:
                 self._progress.info(self._count())
 
     def _test(self, record: real.TestDict) -> None:
-        name, status = _name(record['id']), record['status']
+        name, status = pool.name_of(record['id']), record['status']
         if status == 'exists':
             self._known.add(name)
             return
@@ -123,8 +109,7 @@ class Live:
                 f'{self._failed} failed')
 
     def _left(self) -> str:
-        done, work = (sum(self._seconds.get(name, _SHORT) for name in names)
-                      for names in (self._ended, self._known))
+        done, work = map(pool.seconds, (self._ended, self._known))
         if not work * _ENOUGH < done < work:
             return ''
         left = (time.monotonic() - self._begin) * (work - done) / done
@@ -158,10 +143,6 @@ class _Others(testtools.StreamResult):
             text = line.decode('utf-8', 'replace').rstrip()
             if text:
                 self._say(text)
-
-
-def _name(test_id: str) -> str:
-    return _ATTRIBUTES.sub('', test_id)
 
 
 def _worker(record: real.TestDict) -> str:

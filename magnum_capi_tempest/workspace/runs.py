@@ -32,6 +32,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest.workspace import conf
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import live
+from magnum_capi_tempest.workspace import pool
 from magnum_capi_tempest.workspace import redacting
 
 #: Regular expression for Tempest that selects the whole suite.
@@ -123,10 +124,12 @@ def run(workspace: pathlib.Path, arguments: collections.abc.Iterable[object],
     try:
         with outfile.for_owner_only(), tempfile.TemporaryDirectory(
                 prefix='magnum-capi-workers-') as workers:
+            shared = pathlib.Path(workers)
+            pool.make(shared)
             code = foreground.run(command, cwd=workspace,
                                   env={**env, folder.WORKERS: workers},
                                   read=live.Live().read, cleanup=grace)
-            killed = os.listdir(workers)
+            killed = os.listdir(shared / pool.ALIVE)
     except (KeyboardInterrupt, SystemExit):
         _rescue(_streams(workspace) - earlier, stream, etc)
         raise

@@ -2,12 +2,16 @@
 """The program that runs tests for stestr, without secrets in its output.
 
 stestr starts ``$PYTHON -m stestr.subunit_runner.run ...``. With this module
-in front of that (:mod:`.runs`) the same tests run in the same way, but no
-secret leaves the process: not in the subunit stream, from which stestr makes
-its record and the output on the terminal; not in logs, such as tempest.log;
-and not in what tests print. This applies to the tests of all plugins.
+in front of that (:mod:`.runs`) the tests run in the same way, but no secret
+leaves the process: not in the subunit stream, from which stestr makes its
+record and the output on the terminal; not in logs, such as tempest.log; and
+not in what tests print. This applies to the tests of all plugins.
+
+stestr gives each worker a list of tests. They go into the pool of the run
+(:mod:`.pool`), from which each worker takes classes.
 """
 
+import collections
 import collections.abc
 import contextlib
 import functools
@@ -27,10 +31,14 @@ from magnum_capi import errors
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.redact import known as known_values
 from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import pool
 from magnum_capi_tempest.workspace import redacting
 
 #: The arguments that stestr gives to Python.
 _WANTED = ['-m', runner.__name__]
+
+#: The argument before the name of a file with the ids of the tests to run.
+_LIST = '--load-list'
 
 #: Characters of a private key, at most.
 _KEY = 1 << 14
@@ -40,15 +48,28 @@ class Runner(runner.SubunitTestRunner):
     """Runs tests and reports on them without secrets.
 
     :param known: secrets that may be anywhere.
+    :param shared: the folder that the workers of the run share, and the ids of
+        this worker's tests; None: all tests are its own.
     """
 
     def __init__(self, *args: typing.Any, known: redact.Known,
+                 shared: tuple[pathlib.Path, list[str]] | None = None,
                  **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self._known = known
+        self._shared = shared
+        self._own: unittest.TestSuite | None = None
 
     def run(self, test: unittest.TestCase | unittest.TestSuite) -> typing.Any:
-        return super().run(_Interruptible([test]))
+        tests = list(program.iterate_tests(test))
+        if self._shared is None:
+            return super().run(_Interruptible(tests))
+        folder, ids = self._shared
+        own = set(ids)
+        self._own = unittest.TestSuite(
+            one for one in tests if one.id() in own)
+        return super().run(_Interruptible(
+            _taken(tests, pool.Pool(folder, ids))))
 
     def list(self, test: unittest.TestCase | unittest.TestSuite,
              loader: unittest.TestLoader | None = None) -> None:
@@ -59,9 +80,21 @@ class Runner(runner.SubunitTestRunner):
 
     def _list(self, test: unittest.TestCase | unittest.TestSuite
               ) -> tuple[redacting.Redacting, typing.Any]:
-        result, failed = super()._list(test)
+        # Those of other workers are theirs to list.
+        result, failed = super()._list(self._own or test)
         self._result = redacting.Redacting(result, self._known)
         return self._result, failed
+
+
+def _taken(tests: collections.abc.Iterable[unittest.TestCase],
+           classes: pool.Pool) -> collections.abc.Iterator[unittest.TestCase]:
+    """The tests of the classes that this worker takes."""
+    known = collections.defaultdict(list)
+    for test in tests:
+        known[test.id()].append(test)
+    for ids in classes:
+        for test_id in ids:
+            yield from known[test_id]
 
 
 class _Interruptible(unittest.TestSuite):
@@ -73,7 +106,23 @@ class _Interruptible(unittest.TestSuite):
     The class of the interrupted test is torn down. unittest does not do so for
     KeyboardInterrupt, nor Tempest for a setUpClass that it interrupts
     (tempest/test.py). Another SIGINT ends that, too.
+
+    :param tests: the next one is asked for when the one before has ended.
     """
+
+    # It has no list of the tests.
+    _cleanup = False
+
+    def __init__(self, tests: collections.abc.Iterable[unittest.TestCase]
+                 ) -> None:
+        super().__init__()
+        self._next = tests
+        self._class: type[unittest.TestCase] | None = None
+
+    def __iter__(self) -> collections.abc.Iterator[unittest.TestCase]:
+        for test in self._next:
+            self._class = type(test)
+            yield test
 
     def run(self, result: unittest.TestResult, debug: bool = False
             ) -> unittest.TestResult:
@@ -96,7 +145,7 @@ class _Interruptible(unittest.TestSuite):
         except KeyboardInterrupt as e:
             interrupt = e
         # Tempest only logs what fails while an exception is handled.
-        current = next(_classes(self), None)
+        current = self._class
         if current and (current is getattr(result, '_previousTestClass', None)
                         or vars(current).get('_teardowns')):
             # unittest sets it once setUpClass has ended.
@@ -105,16 +154,6 @@ class _Interruptible(unittest.TestSuite):
             self._tearDownPreviousClass(  # type: ignore[attr-defined]
                 None, result)
         raise interrupt
-
-
-def _classes(suite: unittest.BaseTestSuite
-             ) -> collections.abc.Iterator[type[unittest.TestCase]]:
-    """Classes of the tests that have not ended, in their order."""
-    for test in suite:
-        if isinstance(test, unittest.BaseTestSuite):
-            yield from _classes(test)
-        elif test is not None:
-            yield type(test)
 
 
 class Printed(io.TextIOBase):
@@ -193,24 +232,37 @@ def main() -> None:
         sys.exit(str(errors.UsageError(
             f'This program runs {" ".join(_WANTED)} for stestr',
             last_seen=' '.join(argv))))
-    with _sign_of_life(os.environ.get(folder.WORKERS)):
+    where = os.environ.get(folder.WORKERS)
+    if not where:
         _run(argv)
+        return
+    shared = pathlib.Path(where)
+    with _sign_of_life(shared / pool.ALIVE / str(os.getpid())):
+        argv, ids = _without_list(argv)
+        _run(argv, None if ids is None else (shared, ids))
 
 
 @contextlib.contextmanager
-def _sign_of_life(where: str | None) -> collections.abc.Iterator[None]:
-    """Have a file in a folder until this process ends; not if it is killed."""
-    sign = where and pathlib.Path(where, str(os.getpid()))
-    if sign:
-        sign.touch()
+def _sign_of_life(sign: pathlib.Path) -> collections.abc.Iterator[None]:
+    """Have a file until this process ends; not if it is killed."""
+    sign.touch()
     try:
         yield
     finally:
-        if sign:
-            sign.unlink(missing_ok=True)
+        sign.unlink(missing_ok=True)
 
 
-def _run(argv: collections.abc.Sequence[str]) -> None:
+def _without_list(argv: list[str]) -> tuple[list[str], list[str] | None]:
+    """Take the list of tests, if there is one, out of stestr's arguments."""
+    if _LIST not in argv:
+        return argv, None
+    at = argv.index(_LIST)
+    return argv[:at] + argv[at + 2:], pathlib.Path(
+        argv[at + 1]).read_text(encoding='utf-8').splitlines()
+
+
+def _run(argv: collections.abc.Sequence[str],
+         shared: tuple[pathlib.Path, list[str]] | None = None) -> None:
     etc = os.environ.get('TEMPEST_CONFIG_DIR')
     known = folder.known_secrets(etc) if etc else redact.Known([])
     _watch_logs(known)
@@ -220,7 +272,7 @@ def _run(argv: collections.abc.Sequence[str]) -> None:
         program.TestProgram(
             module=None, argv=[runner.__name__, *argv[2:]],
             testRunner=functools.partial(
-                Runner, stdout=sys.stdout, known=known))
+                Runner, stdout=sys.stdout, known=known, shared=shared))
     finally:
         sys.stdout.close()
         sys.stderr.close()

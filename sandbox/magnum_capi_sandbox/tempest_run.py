@@ -14,7 +14,6 @@ import os
 import pathlib
 import sys
 import typing
-import urllib.parse
 
 import yaml
 
@@ -27,11 +26,9 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import spec as specs
 from magnum_capi_sandbox import usable_drivers
 from magnum_capi_sandbox import versions
-from magnum_capi_tempest import paths
 from magnum_capi_tempest import promises
 from magnum_capi_tempest import runmarks
 from magnum_capi_tempest.toolchain import lock
-from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
 from magnum_capi_tempest.workspace import runs
 
@@ -214,12 +211,6 @@ def run(box: 'boxes.Box', order: Order) -> tuple[pathlib.Path, dict[str, str]]:
     results = (order.results or runs.new_results()).absolute()
     workspace = prepare(box, order, results / runs.ARTEFACTS, ETC)
     regex = order.regex or (THIRD_PARTY if order.third_party else runs.SUITE)
-    known = _durations(spec, order)
-    if not order.third_party:
-        if known.exists():
-            durations.tell(workspace, known)
-        else:
-            durations.tell_typical(workspace)
     # Ignore the cloud of the user's shell; no proxy is needed.
     env = {k: v for k, v in os.environ.items()
            if not k.startswith('OS_') and 'proxy' not in k.lower()}
@@ -239,9 +230,6 @@ def run(box: 'boxes.Box', order: Order) -> tuple[pathlib.Path, dict[str, str]]:
         workspace, ['--regex', regex, '--concurrency', str(number),
                     *order.arguments],
         results / runs.STREAM, etc=workspace / ETC, env=env)
-    # A test of a promise that is not kept may take any time.
-    if regex == runs.SUITE and order.promise == 'kept':
-        durations.keep(stream, known)
     return stream, {**_facts(box, spec, order), 'tests': regex}
 
 
@@ -281,13 +269,6 @@ def workers(spec: specs.Spec) -> int:
     if spec.nodes != nodes.MEMORY or spec.openstack:
         return 2
     return min(2 * len(os.sched_getaffinity(0)), 4)
-
-
-def _durations(spec: specs.Spec, order: Order) -> pathlib.Path:
-    """File with the durations of the last such run of the whole suite."""
-    driver = urllib.parse.quote(order.driver or 'default', safe='')
-    where = f'{spec.profile}-{spec.infrastructure}-{spec.nodes}'
-    return paths.cache() / 'durations' / f'{where}-{driver}.subunit'
 
 
 def _clashing(box: 'boxes.Box', spec: specs.Spec, order: Order

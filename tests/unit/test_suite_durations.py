@@ -7,9 +7,9 @@ import fixtures
 import testtools
 
 from magnum_capi_tempest.scorecard import suite
-from magnum_capi_tempest.workspace import live
+from magnum_capi_tempest.workspace import pool
 from tests import suite_durations
-from tests.unit.workspace import test_durations as streams
+from tests.unit import test_durations as streams
 
 
 class SuiteDurationsTest(testtools.TestCase):
@@ -27,7 +27,7 @@ class SuiteDurationsTest(testtools.TestCase):
             ('x.Y.test_c[id-3]', 'inprogress', 0, 40),
             ('x.Y.test_c[id-3]', 'success', 0, 40.9)))
 
-        with (mock.patch.object(live, 'TYPICAL', table),
+        with (mock.patch.object(pool, 'TYPICAL', table),
               mock.patch.object(suite_durations.sys, 'argv',
                                 ['', str(recorded)])):
             suite_durations.main()
@@ -36,7 +36,7 @@ class SuiteDurationsTest(testtools.TestCase):
                          table.read_text())
 
     def test_the_table_names_tests(self):
-        table = live.TYPICAL.read_text(encoding='utf-8')
+        table = pool.TYPICAL.read_text(encoding='utf-8')
         _, *rows = table.splitlines()
         known = {f'{suite.PACKAGE}.{test.id}' for test in suite.tests()}
         self.assertNotEqual([], rows)

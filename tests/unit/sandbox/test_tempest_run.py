@@ -13,7 +13,6 @@ from magnum_capi_sandbox import nodes
 from magnum_capi_sandbox import tempest_run
 from magnum_capi_sandbox import versions
 from magnum_capi_tempest import option_files
-from magnum_capi_tempest import paths
 from magnum_capi_tempest import runmarks
 from tests.unit import own_folders
 from tests.unit.sandbox import samples
@@ -88,8 +87,6 @@ class RunTest(_Base):
     def setUp(self):
         super().setUp()
         self.useFixture(own_folders.OwnFolders())
-        self.durations = self.useFixture(fixtures.MockPatchObject(
-            tempest_run, 'durations')).mock
         self.made = self.useFixture(fixtures.MockPatchObject(
             tempest_run.versions, 'made',
             return_value=versions.Made({
@@ -109,35 +106,11 @@ class RunTest(_Base):
         return self.config(run.call_args.args[0],
                            run.call_args.kwargs['etc'])['magnum_capi']
 
-    def durations_of(self, **order):
-        with mock.patch.object(tempest_run.runs, 'run',
-                               return_value='stream') as run:
-            tempest_run.run(self.box, tempest_run.Order(
-                results=self.layout.directory / 'results', **order))
-        return (run.call_args.args[0], self.durations.tell.call_args_list,
-                self.durations.keep.call_args_list)
-
     def test_the_third_party_suite_cannot_choose_a_driver(self):
         refused = self.assertRaises(
             errors.UsageError, self.options, third_party=True, clash=True)
         self.assertIn('names no driver', str(refused))
         self.assertIn('without --clash', str(refused))
-
-    def test_a_whole_run_keeps_durations_and_later_ones_use_them(self):
-        path = (paths.cache() / 'durations'
-                / 'embedded-memory-memory-k8s%2Fx.subunit')
-
-        workspace, told, kept = self.durations_of(driver='k8s/x')
-
-        self.assertEqual([], told)
-        self.durations.tell_typical.assert_called_once_with(workspace)
-        self.assertEqual([mock.call('stream', path)], kept)
-        path.parent.mkdir(parents=True)
-        path.touch()
-        workspace, told, kept = self.durations_of(
-            driver='k8s/x', regex='smoke')
-        self.assertEqual([mock.call(workspace, path)], told)
-        self.durations.tell_typical.assert_called_once()
 
     def workers(self, processors, given=None, **changes):
         self.spec = samples.a_spec(**changes)
@@ -193,13 +166,6 @@ class RunTest(_Base):
         self.assertEqual(
             'k8s_x', tempest_run._facts(
                 self.box, self.box.spec(), order)['driver'])
-
-    def test_durations_of_others_than_the_whole_suite_are_not_kept(self):
-        for order in ({'regex': 'smoke'}, {'promise': 'all'}):
-            self.assertEqual([], self.durations_of(**order)[2])
-        self.durations.tell_typical.reset_mock()
-        self.assertEqual(([], []), self.durations_of(third_party=True)[1:])
-        self.durations.tell_typical.assert_not_called()
 
     def test_marks_of_drivers_that_clash(self):
         self.described.return_value = driver_info.Description(

@@ -14,6 +14,7 @@ import testtools
 from magnum_capi import errors
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import pool
 from magnum_capi_tempest.workspace import runs
 from tests.unit import own_folders
 
@@ -122,7 +123,8 @@ class EndedTest(testtools.TestCase):
         def tempest(*args, env, **kwargs):
             self.insert(('t.one', 'inprogress'), ('t.one', 'success'),
                         ends=True)
-            pathlib.Path(env[folder.WORKERS], '123').touch()
+            pathlib.Path(
+                env[folder.WORKERS], pool.ALIVE, '123').touch()
             return 0
 
         error = self.run_as(tempest, runs.RunCutOff)

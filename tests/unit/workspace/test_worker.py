@@ -7,12 +7,14 @@ import pathlib
 import sys
 
 import fixtures
+import subunit
 import testtools
 
 from magnum_capi import errors
 from magnum_capi import processes
 from magnum_capi_tempest import redact
 from magnum_capi_tempest.workspace import folder
+from magnum_capi_tempest.workspace import pool
 from magnum_capi_tempest.workspace import worker
 
 _COMMAND = [sys.executable, '-m', worker.__name__]
@@ -105,8 +107,8 @@ class SignOfLifeTest(testtools.TestCase):
 
     def test_it_is_there_until_the_worker_ends(self):
         base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        alive = base / 'alive'
-        alive.mkdir()
+        pool.make(base)
+        alive = base / pool.ALIVE
         (base / 'test_it.py').write_text(
             'import os, testtools\n'
             'class T(testtools.TestCase):\n'
@@ -121,10 +123,56 @@ class SignOfLifeTest(testtools.TestCase):
                     [*_COMMAND, '-m', 'stestr.subunit_runner.run',
                      'discover', '-t', base, base], timeout=60,
                     binary=True, env={
-                        **os.environ, folder.WORKERS: str(alive), 'DIE': die})
+                        **os.environ, folder.WORKERS: str(base), 'DIE': die})
 
             self.assertRegex((base / 'said').read_text(), r"\['\d+'\]")
             self.assertEqual(left, len(os.listdir(alive)))
+
+
+class SharedTest(testtools.TestCase):
+    """Two workers, one of which has ended: this one has the rest."""
+
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        pool.make(self.base)
+        (self.base / 'test_it.py').write_text(
+            'import testtools\n' + ''.join(
+                f'class {name}(testtools.TestCase):\n'
+                '    def test_1(self):\n        pass\n'
+                '    def test_2(self):\n        pass\n'
+                for name in ('Mine', 'Theirs', 'Taken', 'Unwanted')))
+
+    def run_worker(self, *ids):
+        """Run a worker with a list; returns (test, status) in their order."""
+        (self.base / 'list').write_text('\n'.join(ids))
+        stream = processes.run(
+            [*_COMMAND, '-m', 'stestr.subunit_runner.run', 'discover', '-t',
+             self.base, self.base, '--load-list', self.base / 'list'],
+            timeout=60, binary=True,
+            env={**os.environ, folder.WORKERS: str(self.base)})
+        events = []
+
+        class Events(testtools.StreamResult):
+            def status(self, test_id=None, test_status=None, **_):
+                if test_status != 'inprogress':
+                    events.append((test_id, test_status))
+
+        subunit.ByteStreamToStreamResult(io.BytesIO(stream)).run(
+            Events())
+        return events
+
+    def test_it_runs_what_nobody_has_taken(self):
+        (self.base / pool.TESTS / '1').write_text(
+            'test_it.Theirs.test_2\ntest_it.Taken.test_1\n')
+        (self.base / pool.TAKEN / '1 test_it.Taken').touch()
+
+        found = self.run_worker('test_it.Mine.test_1')
+
+        self.assertEqual(
+            [('test_it.Mine.test_1', 'exists'),
+             ('test_it.Mine.test_1', 'success'),
+             ('test_it.Theirs.test_2', 'success')], sorted(found))
 
 
 _INTERRUPTED = '''

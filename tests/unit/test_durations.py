@@ -10,7 +10,7 @@ from subunit import v2
 import testtools
 
 from magnum_capi import errors
-from magnum_capi_tempest.workspace import durations
+from tests import durations
 
 BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 

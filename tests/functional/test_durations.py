@@ -2,18 +2,16 @@
 
 """Recorded durations of tests, as the real stestr reads them."""
 
-import csv
 import pathlib
 
 import fixtures
 import testtools
 
 from magnum_capi import processes
-from magnum_capi_tempest.workspace import durations
 from magnum_capi_tempest.workspace import folder
-from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
-from tests.unit.workspace import test_durations as streams
+from tests import durations
+from tests.unit import test_durations as streams
 
 _CLASS = 'magnum_capi_tempest.tests.magnum.test_x.XTest'
 
@@ -38,18 +36,3 @@ class DurationsTest(testtools.TestCase):
                               cwd=workspace, timeout=600)
         self.assertRegex(shown, r'test_a\[id-1,slow\] +40\.0')
         self.assertRegex(shown, r'test_b\[id-2\] +20\.0')
-
-    def test_stestr_knows_typical_ones(self):
-        workspace = pathlib.Path(
-            self.useFixture(fixtures.TempDir()).path) / 'work'
-        folder.lay_out(workspace, '')
-        table = live.TYPICAL.read_text(encoding='utf-8')
-        _, *rows = csv.reader(table.splitlines())
-
-        durations.tell_typical(workspace)
-
-        shown = processes.run([runs.program_path('stestr'), 'slowest'],
-                              cwd=workspace, timeout=600)
-        test, seconds = max(rows, key=lambda row: int(row[1]))
-        self.assertIn(f'{test} ', shown)
-        self.assertRegex(shown, rf' +{seconds}\.0')

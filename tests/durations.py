@@ -3,13 +3,11 @@
 """How long tests took, so that workers get equal shares the next time.
 
 stestr distributes the test classes before a run begins: by the durations
-recorded in the workspace, or blindly if there are none. In a new workspace one
-worker may then be idle for the last minutes.
+recorded in its repository, or blindly if there are none.
 """
 
 import collections.abc
 import contextlib
-import csv
 import datetime
 import pathlib
 import typing
@@ -20,7 +18,6 @@ import testtools
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import processes
-from magnum_capi_tempest.workspace import live
 from magnum_capi_tempest.workspace import runs
 
 
@@ -40,7 +37,7 @@ def keep(stream: pathlib.Path, path: pathlib.Path) -> None:
 
 
 def tell(workspace: pathlib.Path, path: pathlib.Path) -> None:
-    """Load recorded durations into a workspace.
+    """Load recorded durations into the repository of a folder.
 
     :param path: written by :func:`keep`; ignored if it is missing or
         unreadable.
@@ -54,22 +51,6 @@ def tell(workspace: pathlib.Path, path: pathlib.Path) -> None:
             [runs.program_path('stestr'), 'load', '--force-init', '--subunit',
              path],
             cwd=workspace, timeout=120, binary=True)
-
-
-def tell_typical(workspace: pathlib.Path) -> None:
-    """Load the durations of :data:`.live.TYPICAL`, where none are recorded."""
-    path = pathlib.Path(workspace) / 'typical.subunit'
-    begin = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
-    with (open(live.TYPICAL, newline='', encoding='utf-8') as rows,
-          open(path, 'wb') as f):
-        stream = v2.StreamResultToBytes(f)
-        for row in csv.DictReader(rows):
-            end = begin + datetime.timedelta(seconds=int(row['seconds']))
-            stream.status(test_id=row['test'], test_status='inprogress',
-                          timestamp=begin)
-            stream.status(test_id=row['test'], test_status='success',
-                          timestamp=end)
-    tell(workspace, path)
 
 
 class _Chain(testtools.StreamResult):
