@@ -61,6 +61,18 @@ def jobs(cores: int, memory: int) -> int:
     return max(1, min(cores, memory // _MEMORY))
 
 
+def collection(jobs: int, memory: int) -> str:
+    """GOGC of compilers: how rarely they collect their garbage, in percent.
+
+    With 400 in place of Go's default they need 30 % more memory and 15 % less
+    processor time (measured: controller-runtime's client, from 97 to 82 s).
+
+    :param jobs: number of parallel compiles.
+    :param memory: of this machine, bytes.
+    """
+    return '400' if memory >= 2 * _MEMORY * jobs else '100'
+
+
 def key(build: pins.Build) -> str:
     """Hex digest of everything that the program is made from.
 
@@ -122,7 +134,10 @@ def make(build: pins.Build, out: pathlib.Path, progress: progress.Progress,
     # Next to the result, so that leftovers of a killed build go with it.
     temporary = out.parent / 'go-tmp'
     temporary.mkdir()
-    env = leftovers.marked(out.parent, env) | {'GOTMPDIR': str(temporary)}
+    memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
+    parallel = jobs(len(os.sched_getaffinity(0)), memory)
+    env = {'GOGC': collection(parallel, memory)} | leftovers.marked(
+        out.parent, env) | {'GOTMPDIR': str(temporary)}
     if build.cgo:
         env['CGO_ENABLED'] = '1'
     folder = build.path
@@ -130,9 +145,7 @@ def make(build: pins.Build, out: pathlib.Path, progress: progress.Progress,
         folder = temporary / 'module'
         go_mod = gomod.write(
             build.module, build, folder, go_program, env, progress)
-    memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
-    argv = command(go_program, build, out,
-                   jobs(len(os.sched_getaffinity(0)), memory))
+    argv = command(go_program, build, out, parallel)
     with progress.step(f'building {build.name} {build.version}'):
         try:
             processes.run(argv, timeout=TIMEOUT, env=env,

@@ -60,6 +60,13 @@ class TestDecisions(base.TestCase):
                 (2, 16 * gib, 2), (64, 8 * gib, 4), (8, gib, 1)):
             self.assertEqual(expected, build.jobs(cores, memory))
 
+    def test_a_compiler_may_take_what_memory_there_is(self):
+        gib = 2**30
+        for jobs, memory, expected in (
+                (2, 24 * gib, '400'), (2, 8 * gib, '400'),
+                (4, 8 * gib, '100'), (1, gib, '100')):
+            self.assertEqual(expected, build.collection(jobs, memory))
+
     def test_command(self):
         for module, updates in ((MODULE, '-mod=mod'),
                                 (None, '-mod=readonly')):
