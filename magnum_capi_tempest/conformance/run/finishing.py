@@ -7,6 +7,7 @@ well is left in the cluster for inspection, and no verdict is made of a part of
 its results.
 """
 
+import collections.abc
 import contextlib
 import dataclasses
 import typing
@@ -14,6 +15,7 @@ import typing
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi import progress as progress_
+from magnum_capi import waiting
 from magnum_capi_tempest.conformance.run import namespaces
 from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
@@ -30,6 +32,12 @@ if typing.TYPE_CHECKING:
 
 #: What the pods of a run that did not end had written.
 LOGS = 'pods.log'
+
+#: Seconds until the namespaces of interrupted tests must be gone.
+DELETION = 180
+
+#: Bytes of a log that have its beginning.
+_BEGIN = 1 << 20
 
 
 def finish(record: runs.Run, driven: runner.Runner, reader: kube.Client,
@@ -131,23 +139,29 @@ def _system_warnings(reader: kube.Client) -> tuple[str, ...]:
 def _save_logs(record: runs.Run, driven: runner.Runner, reader: kube.Client,
                progress: progress_.Progress) -> None:
     """Save what the containers of the run have written so far."""
-    found = []
-    try:
-        pods = reader.items(kube.pod_path(driven.namespace))
-    except kube.KubeError:
-        pods = []
-    for pod in pods:
-        for container in (pod.get('spec') or {}).get('containers') or ():
-            name = pod['metadata']['name']
-            with contextlib.suppress(kube.KubeError):
-                log = reader.text(kube.log_path(driven.namespace, name),
-                                  container=container['name'])
-                found.append(f'==> {name} {container["name"]} <==\n{log}')
+    found = [f'==> {where} <==\n{log}' for where, log in _logs(
+        driven, reader)]
     if found:
         file = record.folder / LOGS
         outfile.write_private(
             file, texts.clean(redact.redact('\n'.join(found))))
         progress.info(f'Logs of the run so far: {file}')
+
+
+def _logs(driven: runner.Runner, reader: kube.Client, **query: str | int
+          ) -> collections.abc.Iterator[tuple[str, str]]:
+    """Pod and container, and log, of all that can be read."""
+    try:
+        pods = reader.items(kube.pod_path(driven.namespace))
+    except kube.KubeError:
+        return
+    for pod in pods:
+        for container in (pod.get('spec') or {}).get('containers') or ():
+            name = pod['metadata']['name']
+            with contextlib.suppress(kube.KubeError):
+                yield f'{name} {container["name"]}', reader.text(
+                    kube.log_path(driven.namespace, name),
+                    container=container['name'], **query)
 
 
 def delete(record: runs.Run, driven: runner.Runner, reader: kube.Client,
@@ -169,7 +183,12 @@ def delete(record: runs.Run, driven: runner.Runner, reader: kube.Client,
                     hint=f'If nobody needs it: kubectl delete namespace {name}'
                 )
             if own:
+                # The logs go with the run.
+                tests = set[str]().union(*(
+                    objects.test_runs(log) for _, log in _logs(
+                        driven, reader, limitBytes=_BEGIN)))
                 driven.delete()
+                _delete_namespaces_of(tests, reader, runtime)
     except errors.MagnumCapiError as e:
         said = (driven.failure_message(e.output)
                 if isinstance(e, errors.CommandFailed) else e.what)
@@ -187,6 +206,29 @@ def delete(record: runs.Run, driven: runner.Runner, reader: kube.Client,
     _tell_what_tests_left(reader, runtime.progress)
     if (record.folder / runs.FILE).exists():
         runs.save(dataclasses.replace(record, stage=runs.ENDED))
+
+
+def _delete_namespaces_of(tests: collections.abc.Set[str], reader: kube.Client,
+                          runtime: 'lifecycle.Runtime') -> None:
+    """Delete what interrupted tests had no time to delete.
+
+    :param tests: see :func:`objects.test_runs`.
+    :raises WaitTimeout: some remain.
+    """
+    if not tests:
+        return
+    selector = f'e2e-run in ({",".join(sorted(tests))})'
+
+    def left() -> list[str]:
+        return [space['metadata']['name'] for space in reader.items(
+            namespaces.ALL, labelSelector=selector)]
+
+    for name in left():
+        reader.delete(namespaces.path(name))
+    waiting.wait_for(
+        left, done=lambda names: not names, timeout=DELETION,
+        what='the namespaces of the tests to be gone', describe=', '.join,
+        pace=runtime.pace, clock=runtime.clock)
 
 
 def _tell_what_tests_left(reader: kube.Client, progress: progress_.Progress

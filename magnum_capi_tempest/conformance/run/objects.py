@@ -152,6 +152,19 @@ def test_namespaces(spaces: list[json_types.Object]) -> tuple[str, ...]:
         and (space.get('status') or {}).get('phase') != 'Terminating'))
 
 
+def test_runs(log: str) -> set[str]:
+    """Values of the label ``e2e-run`` of the namespaces that tests made.
+
+    Each Ginkgo process has one, and writes it at its start
+    (test/e2e/e2e.go of Kubernetes).
+
+    :param log: of the container with the tests.
+    """
+    return set(_TEST_RUN.findall(log))
+
+
+_TEST_RUN = re.compile(
+    r'Starting e2e run "([0-9a-f-]{36})" on Ginkgo node \d')
 _PLANNED = re.compile(r'^Will run (\d+) of \d+ specs', re.MULTILINE)
 _BAD = re.compile(
     r'• \[(?:FAILED|PANICKED|INTERRUPTED|ABORTED|TIMEDOUT)\]')

@@ -5,6 +5,7 @@
 import hashlib
 import json
 import pathlib
+import re
 from unittest import mock
 
 import fixtures
@@ -85,7 +86,14 @@ class Box(fixtures.Fixture):
         reader.create.side_effect = self.create
         reader.items.side_effect = self.items
         reader.text.side_effect = self.read_log
+        reader.delete.side_effect = self.delete
         return reader
+
+    def delete(self, path):
+        name = path.rpartition('/')[2]
+        self.lists['namespaces'] = [
+            space for space in self.lists['namespaces']
+            if space['metadata']['name'] != name]
 
     def read_log(self, *args, **kwargs):
         if self.log is None:
@@ -98,9 +106,13 @@ class Box(fixtures.Fixture):
         kind = path.rpartition('/')[2]
         if kind not in self.lists:
             raise kube.KubeError(f'no {kind}', status=404)
+        runs = re.fullmatch(r'e2e-run in \((.*)\)',
+                            query.get('labelSelector') or '')
         return [obj for obj in self.lists[kind]
-                if not spaced or obj['metadata'].get(
-                    'namespace', name) == name]
+                if (not spaced or obj['metadata'].get(
+                    'namespace', name) == name)
+                and (not runs or (obj['metadata'].get('labels') or {}).get(
+                    'e2e-run') in runs.group(1).split(','))]
 
     def get(self, path):
         if path == '/version':

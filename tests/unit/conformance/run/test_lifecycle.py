@@ -323,6 +323,27 @@ class TestLater(run_box.TestCase):
                                   self.box.runtime)
             self.box.lists.update(namespaces=[], pods=[])
 
+    def test_abort_removes_the_namespaces_of_its_tests(self):
+        """Not those of the tests of another run."""
+        self.begun()
+        self.box.lists['pods'].append({**run_box.AGGREGATOR, 'metadata': {
+            'name': 'sonobuoy-e2e-job-1', 'namespace': 'sonobuoy'}})
+        self.box.log = (
+            'I1130 20:31:03.199596      20 e2e.go:109] Starting e2e run '
+            '"68a368b1-a4a4-4c0a-9acc-12180a92f834" on Ginkgo node 1\n')
+        self.box.lists['namespaces'] += [
+            {'metadata': {'name': name, 'labels': {'e2e-run': run}}}
+            for name, run in (
+                ('pods-1', '68a368b1-a4a4-4c0a-9acc-12180a92f834'),
+                ('pods-2', '11111111-a4a4-4c0a-9acc-12180a92f834'))]
+
+        lifecycle.abort(self.box.folder, self.box.runtime)
+
+        names = [space['metadata']['name']
+                 for space in self.box.lists['namespaces']]
+        self.assertIn('pods-2', names)
+        self.assertNotIn('pods-1', names)
+
     def test_nothing_of_anothers_is_ended(self):
         for backend, name in ((model.SONOBUOY, 'sonobuoy'),
                               (model.HYDROPHONE, 'conformance')):
