@@ -76,7 +76,7 @@ class Test(base.Judging):
             '--description', type=pathlib.Path, metavar='FILE',
             help='magnum-capi.yaml for a driver whose distribution has none.')
         tempest.add_cloud(parser.add_argument_group(
-            'to test on a cloud instead of in a sandbox'), required=False)
+            'to test on a cloud instead of in a sandbox'), always=False)
         parser.add_argument(
             '-c', '--concurrency', type=int,
             help='Number of parallel workers, limited by the users of the '

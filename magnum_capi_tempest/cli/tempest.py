@@ -32,7 +32,7 @@ class Init(base.Command):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        add_cloud(parser, required=True)
+        add_cloud(parser, always=True)
         parser.add_argument(
             '--driver', default='', metavar='NAME',
             help='Magnum driver to test; required if Magnum refuses to choose '
@@ -171,16 +171,19 @@ def _kubeconfig(path: pathlib.Path | None) -> str:
     return str(path.absolute())
 
 
-def add_cloud(parser: argparse._ActionsContainer, required: bool) -> None:
-    """Options for the cloud, and for what to test it with."""
+def add_cloud(parser: argparse._ActionsContainer, always: bool) -> None:
+    """Options for the cloud, and for what to test it with.
+
+    :param always: there is always a cloud, by default that of OS_CLOUD.
+    """
+    default = ' (default: OS_CLOUD)' if always else ''
     parser.add_argument(
         '--cloud', action='append', default=[], metavar='NAME',
-        required=required,
-        help='Cloud in clouds.yaml whose user runs the tests; may be repeated '
-             'for more users of the same cloud. If the first user is an '
-             'administrator, Tempest creates the users it needs.')
+        help=f'Cloud in clouds.yaml whose user runs the tests{default}; may '
+             'be repeated for more users of the same cloud. If the first user '
+             'is an administrator, Tempest creates the users it needs.')
     parser.add_argument(
-        '--image', metavar='IMAGE', required=required,
+        '--image', metavar='IMAGE', required=always,
         help='Name or id of the image that nodes boot from.')
     parser.add_argument(
         '--flavor', metavar='FLAVOR', help='Name or id of the flavor of '
@@ -205,7 +208,13 @@ def init(folder: pathlib.Path, args: argparse.Namespace, driver: str = '', *,
     """Create the workspace that options of :func:`add_cloud` describe.
 
     :param more: fields of workspace.selection.Preferences.
+    :raises UsageError: no cloud is named, or what is named is not there.
     """
+    clouds = args.cloud or [
+        name for name in [os.environ.get('OS_CLOUD')] if name]
+    if not clouds:
+        raise errors.UsageError('No cloud is named', hint='Use --cloud with a '
+                                'name in clouds.yaml, or set OS_CLOUD')
     try:
         from magnum_capi_tempest.workspace import init as workspaces
         from magnum_capi_tempest.workspace import selection
@@ -214,7 +223,7 @@ def init(folder: pathlib.Path, args: argparse.Namespace, driver: str = '', *,
             f'The package {e.name} is missing',
             hint='pip install tempest') from e
     return workspaces.init(
-        folder, args.cloud, selection.Preferences(
+        folder, clouds, selection.Preferences(
             args.image, args.flavor, args.master_flavor,
             args.external_network, args.network_driver, driver, **more),
         static=args.static, overwrite=overwrite)

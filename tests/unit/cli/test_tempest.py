@@ -32,6 +32,20 @@ class InitTest(testtools.TestCase):
         self.assertEqual(0, code)
         return out, made.call_args
 
+    def test_the_cloud_of_the_environment(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
+        for words, clouds in (((), ['mine']), (('--cloud', 'c'), ['c'])):
+            _, called = self.init(*words, '--image', 'ubuntu', 'd')
+            self.assertEqual(clouds, called.args[1])
+
+    def test_no_cloud(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD'))
+        code, _, said = terminal.command(
+            tempest.Init, '--image', 'ubuntu', 'd')
+        self.assertEqual(2, code)
+        self.assertIn('--cloud', said)
+        self.assertIn('OS_CLOUD', said)
+
     def test_another_configuration_is_to_be_unset_first(self):
         words = ('--cloud', 'c', '--image', 'ubuntu', 'w')
         for value, told in ((None, False), ('/a/sandbox', True)):
