@@ -10,7 +10,6 @@ from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest import dockers
 from magnum_capi_tempest.kubeclient import kube
 from tests.functional import cloud
-from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.broken_clusters import breaks
 
@@ -36,8 +35,7 @@ class Box(boxes.Box):
 
         :raises MagnumCapiError: it cannot be made.
         """
-        user = cloud.Cloud(
-            self.sandbox, proofs.setting('DRIVER', 'k8s_capi_v1'))
+        user = cloud.Cloud(self.sandbox, 'k8s_capi_v1')
         name = f'{name}-{secrets.token_hex(3)}'
         # "kubernetes-1.34": minors have two digits.
         newest = max(image for image in user.seeded['images']

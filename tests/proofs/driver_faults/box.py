@@ -19,7 +19,6 @@ from magnum_capi_sandbox.cloud import services
 from magnum_capi_sandbox import profiles
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import toolchain
-from tests import proofs
 from tests.proofs import boxes
 from tests.proofs.driver_faults import proxy as proxies
 
@@ -33,12 +32,12 @@ SECOND = 'magnum-conductor-2'
 
 
 class Box(boxes.Box):
-    """One sandbox with the driver, of the profile ``PROFILE``."""
+    """One sandbox with the driver, of the profile "full"."""
 
     port_base = 31000
 
     def __init__(self):
-        super().__init__(profile=profile(), install=(boxes.DRIVER,))
+        super().__init__(profile='full', install=(boxes.DRIVER,))
         self.helm = self.folder / 'bin' / 'helm'
         self.proxy = None
 
@@ -153,11 +152,6 @@ class Box(boxes.Box):
         except (errors.MagnumCapiError, psutil.Error):
             # It has ended; its state shows that.
             return False
-
-
-def profile() -> str:
-    """Of the sandbox."""
-    return proofs.setting('PROFILE', 'full')
 
 
 def _argv(process):

@@ -7,7 +7,6 @@ files and the processes are checked directly, not through the driver.
 """
 
 import dataclasses
-import sqlite3
 
 from magnum_capi.driver.desired import names
 from magnum_capi import errors
@@ -103,19 +102,12 @@ class Search:
         return _while(self.others)
 
     def _select(self, sql):
-        layout = self._box.layout
-        socket = backends.MariaDB(layout.directory).socket
-        if socket.exists():
-            said = processes.run(
-                ['mariadb', '--no-defaults', f'--socket={socket}',
-                 '--user=root', '--batch', '--skip-column-names', 'magnum'],
-                stdin=sql, timeout=60)
-            return [line.split('\t') for line in said.splitlines()]
-        connection = sqlite3.connect(layout.databases / 'magnum.sqlite')
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+        socket = backends.MariaDB(self._box.layout.directory).socket
+        said = processes.run(
+            ['mariadb', '--no-defaults', f'--socket={socket}',
+             '--user=root', '--batch', '--skip-column-names', 'magnum'],
+            stdin=sql, timeout=60)
+        return [line.split('\t') for line in said.splitlines()]
 
 
 def _while(read):

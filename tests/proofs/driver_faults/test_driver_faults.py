@@ -38,9 +38,6 @@ FAULTS = {
     'two-conductors': races.two_conductors,
 }
 
-#: They need a separate conductor, the profile "full".
-FULL = ('create-kills', 'upgrade-kills', 'delete-kills', 'two-conductors')
-
 
 class FaultTest(case.ProofTest):
     """Nothing is lost and nothing leaks by a fault."""
@@ -49,11 +46,6 @@ class FaultTest(case.ProofTest):
     columns = table.COLUMNS
     scenarios = [(name, {'name': name, 'function': function})
                  for name, function in FAULTS.items()]
-
-    def open(self):
-        if self.name in FULL and box_module.profile() != 'full':
-            self.skipTest('It needs the profile full')
-        super().open()
 
     def test_it_is_survived(self):
         for row in self.function(self.box):

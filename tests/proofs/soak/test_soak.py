@@ -72,8 +72,7 @@ class SoakTest(case.ProofTest):
                 found = {self.story: outcome}
                 story, why = self.story[:outcome.played], outcome.broken
             else:
-                hunting = hunt.Hunt(play, self.seed, PART, int(
-                    proofs.setting('SHRINK', str(SHRINKING))))
+                hunting = hunt.Hunt(play, self.seed, PART, SHRINKING)
                 hunting.run()
                 found = hunting.outcomes
                 story, why = hunting.broken or (), hunting.why
