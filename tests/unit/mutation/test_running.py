@@ -18,55 +18,22 @@ class RunTest(testtools.TestCase):
         self.adding = self.useFixture(adding.Adding())
         self.processes = running.Processes()
 
-    def killers(self, body, every=True):
+    def killers(self, body):
         """Of ``add`` with another body."""
         path = self.adding.top / adding.FILE
         return self.processes.run(
             (adding.MODULE, str(path),
              adding.CODE.replace('return one + other', body)),
-            TESTS, every)['killers']
+            TESTS, True)['killers']
 
     def limit(self, name, value):
         self.useFixture(fixtures.MockPatchObject(running, name, value))
-
-    def test_none(self):
-        self.assertEqual({}, self.killers('return other + one'))
-        self.assertEqual({}, self.processes.run(None, TESTS, True)['killers'])
-
-    def test_one_and_every(self):
-        for every, killers in ((False, {adding.SUM: 'failed'}), (True, {
-                adding.SUM: 'failed', adding.MORE: 'failed'})):
-            self.assertEqual(
-                killers, self.killers('return one - other', every))
-
-    def test_each_that_cannot_import_it(self):
-        self.assertEqual(dict.fromkeys(TESTS, 'failed'),
-                         self.killers('pass\nraise SystemExit(0)'))
-        self.assertEqual(dict.fromkeys(TESTS, 'died'),
-                         self.killers('pass\nimport os\nos._exit(0)'))
-
-    def test_one_that_ends_the_process_does_not_end_the_others(self):
-        self.assertEqual(
-            {adding.SUM: 'died', adding.NOTHING: 'failed'},
-            self.killers('import os, sys; '
-                         'one == 1 and os._exit(0); '
-                         'one == other and sys.exit(0); return 5'))
 
     def test_one_that_hangs(self):
         self.limit('SECONDS', 0.1)
 
         self.assertEqual({adding.NOTHING: 'timeout'}, self.killers(
             'while one == other: pass\n    return one + other'))
-
-    def test_all_together_have_a_limit(self):
-        self.limit('ALL_SECONDS', 0.1)
-        path = self.adding.top / adding.FILE
-
-        found = self.processes.run((
-            adding.MODULE, str(path), 'while True: pass'), TESTS, True)
-
-        self.assertEqual(('timeout', 3), (
-            found['killers'][adding.SUM], found['tests']))
 
     def test_nothing_is_left_of_what_it_starts(self):
         path = self.adding.top / 'pid'

@@ -75,34 +75,3 @@ class SessionTest(testtools.TestCase):
         # Each was tried to its end once.
         self.assertEqual(len(found), len(lines))
         self.assertEqual((0, found), self.mutation())
-
-    def test_a_sample_is_a_part_of_a_larger_one(self):
-        _code, few = self.mutation('--sample', '3')
-        _code, more = self.mutation('--sample', '5')
-
-        self.assertEqual((3, 5), (len(few), len(more)))
-        self.assertEqual(set(few), set(few) & set(more))
-
-    def test_a_test_that_fails_without_a_mutant(self):
-        with fixtures.MockPatchObject(
-                session.Session, 'alarms', lambda self, tests: ['a test']):
-            self.assertEqual(1, self.mutation()[0])
-
-    def test_changes_that_are_none(self):
-        for changed, new in (('def f(a: int | None): return a - 1', True),
-                             ('def f(a: int - None): return a + 1', False),
-                             ('def f(a): return a + / 1', False)):
-            self.assertEqual(new, session.is_new(
-                'def f(a: int | None): return a + 1', changed))
-
-    def test_what_cannot_be_changed_is_left_out(self):
-        (self.adding.top / adding.FILE).write_text(
-            'import json\n\n\ndef add(one, other):\n'
-            '    try:\n        return one + other\n'
-            '    except (json.JSONDecodeError, TypeError):\n'
-            '        return 0\n')
-
-        code, found = self.mutation()
-
-        self.assertEqual(0, code)
-        self.assertIn(('Sub', 'return one - other'), found)
