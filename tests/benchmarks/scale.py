@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand clusters that are well, and what it costs to look at them.
 
-    python -m tests.benchmarks.scale [--clusters 1000] [--minutes 5] [--direct]
+    python -m tests.benchmarks.scale [--clusters 1000] [--minutes 5]
 
 Starts etcd and kube-apiserver, makes the objects of so many clusters there
 as the driver and Cluster API would have left them, and lets three processes
 do what conductors do: ask for the health of every cluster each minute, and
 for the status of those in progress every ten seconds. It prints requests,
 CPU and memory of each, what the API server counted, and how long it took
-until a change was seen. ``--direct`` remembers nothing, as before informers.
+until a change was seen.
 
 CPU and memory are those of the driver: rows are in memory, Keystone is not
 asked. An object has the given size without managedFields, which the API
@@ -195,8 +195,7 @@ class Conductor:
     def __init__(self, args):
         self.rest = rest.Rest(access.load(args.kubeconfig))
         self.kube = client.Kube(self.rest)
-        self.cached = None if args.direct else cache.CachedKube(
-            self.kube, names.CLUSTER_UUID)
+        self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
         self.runtime = reconcile.Runtime(
             settings(), self.kube, None, self.kube.now, {}, cached=self.cached)
         self.magnum = small_world.Magnum(settings())
@@ -279,7 +278,7 @@ class Conductor:
             else:
                 # In the memory of this process, asked every 20 ms.
                 seen = waiting.wait_for(
-                    lambda: (self.cached or self.kube).get(
+                    lambda: self.cached.get(
                         'Cluster', said['namespace'], said['name'])[
                             'metadata'].get('annotations', {}).get('bench'),
                     done=lambda text: text == said['text'], timeout=60,
@@ -295,8 +294,7 @@ class Process:
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'tests.benchmarks.scale',
              '--clusters', str(args.clusters),
-             '--kubeconfig', str(api.kubeconfig),
-             *(['--direct'] if args.direct else [])],
+             '--kubeconfig', str(api.kubeconfig)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def send(self, **said):
@@ -400,8 +398,6 @@ def main():
     parser.add_argument('--minutes', type=float, default=5)
     parser.add_argument('--size', type=int, default=5000,
                         help='bytes of an object')
-    parser.add_argument('--direct', action='store_true',
-                        help='remember nothing')
     parser.add_argument('--kubeconfig', help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.kubeconfig:

@@ -63,15 +63,6 @@ class WrittenTest(testtools.TestCase):
     def test_commands_and_their_options_exist(self):
         self.assertEqual({}, _each(_misused))
 
-    def test_a_typo_is_found(self):
-        text = ('Say ``magnum-capi sandbox\nupp``, or::\n\n'
-                '  magnum-capi sandbox up \\\n      --clahs\n')
-
-        self.assertEqual(
-            ['sandbox_up has no --clahs',
-             "no command of magnum-capi: ['sandbox', 'upp']"],
-            _misused(text))
-
     def test_environments_of_tox_exist(self):
         parser = configparser.RawConfigParser(strict=False)
         parser.read(pages.TOP / 'tox.ini')
@@ -164,52 +155,3 @@ class SandboxTest(testtools.TestCase):
                   if name not in ('rabbitmq-distribution', 'epmd')}
 
         self.assertEqual(wanted, {name: shown.get(name) for name in wanted})
-
-
-class PagesTest(testtools.TestCase):
-    """The parser of these tests."""
-
-    def commands(self, body):
-        block, = pages.blocks(
-            'Text\n\n.. code-block:: console\n\n' + body + '\nText\n')
-        return block
-
-    def test_output_belongs_to_a_command(self):
-        one, two = self.commands(
-            '   $ first\n   out\n\n     put\n\n   host$ second\n')
-
-        self.assertEqual(('first', ('out', '', '  put')),
-                         (one.text, one.shown))
-        self.assertEqual(('second', ()), (two.text, two.shown))
-
-    def test_a_command_goes_on(self):
-        command, = self.commands(
-            '   $ first \\\n       --option\n   out\n')
-
-        self.assertEqual('first \\\n--option', command.text)
-        self.assertEqual(('out',), command.shown)
-
-    def test_a_document(self):
-        command, = self.commands(
-            '   $ cat > x << EOF\n   > a: 1\n   > EOF\n')
-
-        self.assertEqual('cat > x << EOF\na: 1\nEOF', command.text)
-
-    def test_exit_code(self):
-        good, bad = self.commands('   $ a\n   $ b  # exit code 3\n')
-
-        self.assertEqual((0, 3), (good.code, bad.code))
-
-    def test_what_was_printed(self):
-        command, = self.commands('   $ a\n   took ... s\n   ...\n   end\n')
-
-        self.assertTrue(command.printed('x\ntook 2 s\ny\nz\nend \n'))
-        self.assertFalse(command.printed('took 2 s\nx\n'))
-        self.assertFalse(command.printed('took 2 h\nx\nend\n'))
-
-    def test_calls(self):
-        self.assertEqual(
-            [['sandbox', 'env'], ['a', None], ['b']],
-            pages.calls('eval "$(magnum-capi sandbox env)" && '
-                        'X=1 $SANDBOX_MAGNUM_CAPI a $x; y\n'
-                        '~/bin/magnum-capi b | grep magnum-capi'))

@@ -6,7 +6,6 @@ Names of other projects are recorded in upstream.yaml.
 """
 
 import ast
-import copy
 import functools
 import re
 
@@ -138,40 +137,6 @@ class JobsTest(testtools.TestCase):
         self.assertEqual({}, {
             name: wrong for name in self.jobs
             for wrong in [_complaints(name, self.jobs)] if wrong})
-
-    def test_a_typo_is_found(self):
-        options = ('devstack_local_conf', 'test-config', '$TEMPEST_CONFIG',
-                   'magnum_capi')
-        for job, path, value, wanted in (
-                ('sandbox-full', ('run_magnum_capi_tempest_regexp',), 'x',
-                 'no role of the job takes it'),
-                ('sandbox-full', ('run_conformance_mode',), 'quick',
-                 'no role of the job takes it'),
-                ('devstack-upgrade', ('magnum_capi_kubernets',), '1.34',
-                 'nobody reads it'),
-                ('devstack-upgrade', ('devstack_localrc', 'FIXED_RANGE'),
-                 '{{ magnum_capi_imgae }}', 'used, and not set'),
-                ('devstack-clash', ('devstack_localrc',
-                                    'MAGNUM_CAPI_DRIVRES'), 'x',
-                 'no plugin of the job has this setting'),
-                ('devstack-clash', (*options, 'keypair_id'), 'x',
-                 'no such option of Tempest'),
-                ('devstack-clash', (*options, 'many_clusters'), 'twenty',
-                 '[magnum_capi] many_clusters:'),
-                ('sandbox-clash', ('run_magnum_capi_tempest_options',
-                                   'clashing_driver'), 'a,b',
-                 'no such option of Tempest'),
-                ('devstack-upgrade', ('tempest_test_regex',),
-                 'magnum_capi.*Upgarde', 'selects no test')):
-            with self.subTest(path[-1]):
-                name = f'magnum-capi-{job}'
-                known = copy.deepcopy(self.jobs)
-                place = known[name].setdefault('vars', {})
-                for step in path[:-1]:
-                    place = place.setdefault(step, {})
-                place[path[-1]] = value
-                found, = _complaints(name, known)
-                self.assertIn(wanted, found)
 
     def test_a_second_run_keeps_the_sandbox_of_the_first(self):
         """Somebody may debug its clusters; that of another job goes first."""

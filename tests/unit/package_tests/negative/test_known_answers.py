@@ -5,7 +5,6 @@
 import csv
 import io
 import pathlib
-from unittest import mock
 
 import fixtures
 import testtools
@@ -14,9 +13,6 @@ from magnum_capi import errors
 from magnum_capi_sandbox import releases
 from magnum_capi_tempest.tests.common.negative import bad_input
 from magnum_capi_tempest.tests.common.negative import known_answers
-from magnum_capi_tempest.tests.common.negative import refusals
-from tests import known_answers as recorder
-from tests.unit.report import streams
 
 TABLE = """where,kind,value,1.11,1.12,1.14
 node port,number,a list,500,500,
@@ -86,20 +82,6 @@ class TableTest(testtools.TestCase):
                               self.path, '1.14')
         self.assertRaises(errors.UsageError, known_answers.read,
                           self.path.with_name('nowhere'), '1.14')
-
-    def test_streams_fill_the_columns_that_are_named(self):
-        stream = streams.Stream().test(
-            'a.A.test_x', **{
-                refusals.ANSWERS: '["node port", "number", "zero", 500]'}
-        ).write(self.path.parent)
-
-        with mock.patch.object(known_answers, 'MEASURED', self.path):
-            recorder.main([f'1.14={stream}'])
-
-        self.assertTrue(self.has('1.14', 'node port', 'number', 'zero'))
-        self.assertFalse(self.has('1.14', 'node port', 'number',
-                                  'a fraction', status=201))
-        self.assertTrue(self.has('1.11', 'node port', 'number', 'a list'))
 
 
 class MeasuredTest(testtools.TestCase):
