@@ -27,13 +27,10 @@ class Measured:
 
     :param seconds: by id of those that pass.
     :param reach: ids by line of a file.
-    :param importers: files, and modules of tests, that import a file, by
-        that file.
     """
 
     seconds: dict[str, float]
     reach: collections.abc.Callable[[str], dict[int, list[str]]]
-    importers: dict[str, set[str]]
 
     def tests_of(self, file: str, line: int, text: str) -> dict[str, float]:
         """Seconds by test, the fastest first.
@@ -41,23 +38,14 @@ class Measured:
         What runs in a function is tried with the tests that reach its
         statement. What runs at import, as constants, decorators and defaults
         do, is tried with those that reach something in the file, then with
-        those that reach something in a file that imports it, or import it
-        themselves; if there are none, with all.
+        all others.
 
         :param text: the source of the file.
         """
         lines, imported = statement(text, line)
         near = {test for at, tests in self.reach(file).items()
                 if imported or at in lines for test in tests}
-        found = set(near)
-        if imported:
-            importing = self.importers.get(file, set())
-            for other in importing:
-                for tests in self.reach(other).values():
-                    found.update(tests)
-            found.update(test for test in self.seconds
-                         if trial.module_of(test) in importing)
-            found = found or set(self.seconds)
+        found = self.seconds.keys() if imported else near
         # A test that is skipped or expected to fail reaches lines, too.
         return {test: self.seconds[test] for test in sorted(
             found & self.seconds.keys(), key=lambda test: (
@@ -97,36 +85,10 @@ def measure(room: rooms.Room, stem: pathlib.Path,
     processes.preload(sorted(found['libraries']))
     measured = coverage.CoverageData(str(data))
     measured.read()
-    paths = {file: file for file in files} | {
-        name: name.replace('.', '/') + '.py' for name in modules}
     return Measured(
         found['seconds'],
         functools.cache(lambda file: measured.contexts_by_lineno(
-            str(rooms.TOP / file))),
-        importers({name: (rooms.TOP / path).read_text('utf-8')
-                   for name, path in paths.items()}))
-
-
-def importers(texts: dict[str, str]) -> dict[str, set[str]]:
-    """The importers of each file of a room.
-
-    :param texts: sources by file, those of tests by name of module.
-    """
-    files = {rooms.module(name): name for name in texts
-             if name.endswith('.py')}
-    found = {file: set() for file in files.values()}
-    for name, text in texts.items():
-        for node in ast.walk(ast.parse(text)):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module, *(f'{node.module}.{alias.name}'
-                                        for alias in node.names)]
-            for imported in names:
-                if imported in files:
-                    found[files[imported]].add(name)
-    return found
+            str(rooms.TOP / file))))
 
 
 def statement(text: str, line: int) -> tuple[range, bool]:

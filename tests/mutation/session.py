@@ -37,7 +37,7 @@ class Session:
 
     def __init__(self, name: str, room: rooms.Room, folder: pathlib.Path,
                  every: bool = False, jobs: int = 2):
-        self._room, self._every, self._jobs = room, every, jobs
+        self._every, self._jobs = every, jobs
         self._processes = running.Processes()
         stem = folder / f'{name}-{_digest()}'
         self._measured = selection.measure(room, stem, self._processes)
