@@ -43,17 +43,6 @@ class TestCase(testtools.TestCase):
 
 class ReportTest(TestCase):
 
-    def test_report_ends_with_the_verdict(self):
-        for path, code, said in (
-                (by_hand.QUICK, 0, 'PASSED: quick-e2e'),
-                (by_hand.PARALLEL, 1, 'FAILED: conformance-parallel'),
-                (by_hand.PLUGIN, 3,
-                 'INCOMPLETE: hello-plugin: there are no e2e tests')):
-            ended, out, _ = self.call(cli.Report, path)
-
-            self.assertEqual(code, ended)
-            self.assertIn(said, out)
-
     def test_report_writes_what_was_asked_for(self):
         page, folder = self.folder / 'p.html', self.folder / 'all'
 

@@ -62,15 +62,6 @@ class CommandsTest(testtools.TestCase):
                 file=out, width=80)), word)
             self.assertIn(word, out.getvalue().upper())
 
-    def test_an_error_is_the_harness(self):
-        for error, code in (
-                (errors.CommandFailed(['sonobuoy'], 1, 'boom'), 3),
-                (errors.WaitTimeout('x'), 3),
-                (errors.EnvironmentProblem('x'), 3),
-                (errors.UsageError('x'), 2)):
-            self.patch('attach', side_effect=error)
-            self.assertEqual(code, self.call(cli.Attach)[0], error)
-
     def wished(self, *argv):
         made = cli.Run(mock.Mock(), None)
         return cli.request_of(made.get_parser('x').parse_args(argv))

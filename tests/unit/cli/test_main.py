@@ -227,14 +227,6 @@ class ErrorsTest(_Base):
             2, 'sandbox', 'up', '--directory', str(self.base / 'x'),
             '--profile', 'huge'))
 
-    def test_environment(self):
-        def full(folder):
-            return mock.Mock(free=1 << 20)
-
-        self.useFixture(fixtures.MonkeyPatch('shutil.disk_usage', full))
-        self.assertIn('1.0 MiB free', self.assert_one_line(
-            3, 'sandbox', 'up', '--directory', str(self.base / 'x')))
-
     def test_a_cache_that_cannot_be_used(self):
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', '/dev/null/cache'))
