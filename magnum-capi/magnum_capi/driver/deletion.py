@@ -157,7 +157,7 @@ class Deletion:
         # process could continue after a crash.
         cluster.stack_id = names.cluster(cluster.uuid)
         reconciler.store.save(cluster)
-        reconciler.vault.remove()
+        reconciler.secrets.remove()
         # helm runs sweep as well, but may not run again soon.
         helm.sweep()
         cluster.status_reason = None

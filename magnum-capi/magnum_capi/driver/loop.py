@@ -158,7 +158,7 @@ class Loop:
         :raises failures.ClusterGone: the row no longer exists.
         :raises MagnumCapiError: nothing is known of the cluster now.
         """
-        rows, state = self._rows(), self._reconciler.vault.state()
+        rows, state = self._rows(), self._reconciler.secrets.state()
         snapshot = observer.whole(
             self._runtime.kube, self._reconciler.namespace,
             self._reconciler.release, rows.operation == 'DELETE')
@@ -182,7 +182,7 @@ class Loop:
         if not verdict.is_complete:
             state = dataclasses.replace(state, failing=verdict.failing)
             if state != known:
-                state = self._reconciler.vault.write_state(state)
+                state = self._reconciler.secrets.write_state(state)
         if verdict.status == 'DELETE_COMPLETE':
             if ends and self._deletion.finish(state):
                 memory_module.forget(self._cluster.uuid)
@@ -267,7 +267,7 @@ class Loop:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # It may have been written: a new credential, or values.
             state = self._reconciler.undo_upgrade(
-                self._reconciler.vault.state())
+                self._reconciler.secrets.state())
             self._fail(rows, state, failures.owner_message(e))
         else:
             if not cluster.stack_id:
@@ -366,7 +366,7 @@ class Loop:
             # operation tries again.
             LOG.warning('Cluster %s: the rotation of its application '
                         'credential: %s', self._cluster.uuid, e)
-            return reconciler.vault.state(), dataclasses.replace(
+            return reconciler.secrets.state(), dataclasses.replace(
                 verdict, reason=failures.owner_message(e))
         if wait is None:
             return state, verdict
@@ -462,7 +462,7 @@ class Loop:
             # The row says CREATE until the first change of the cluster.
             operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
             LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
-            self._reconciler.vault.write_state(
+            self._reconciler.secrets.write_state(
                 self._begun(rows, state, operation))
             # The reason stays readable until there is a newer one.
             cluster.status = f'{operation}_IN_PROGRESS'

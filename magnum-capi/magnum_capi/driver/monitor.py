@@ -107,7 +107,7 @@ class Monitor:
             reconciler.namespace, state_module.name(reconciler.release))
         if version and known.state and known.state[0] == version:
             return known.state[1]
-        state = dataclasses.replace(reconciler.vault.state(), secrets={})
+        state = dataclasses.replace(reconciler.secrets.state(), secrets={})
         known.state = (version, state) if version else None
         return state
 
@@ -126,7 +126,8 @@ class Monitor:
             id_, answer, until = known.credential
             if id_ == used.id and now < until:
                 return answer
-        found = reconciler.ownership.ask(reconciler.vault.credentials() or {})
+        found = reconciler.ownership.ask(
+            reconciler.secrets.credentials() or {})
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):

@@ -153,7 +153,7 @@ class Operations:
         :param unknown: the answer when this cannot be determined now.
         """
         try:
-            state = self._reconciler.vault.state()
+            state = self._reconciler.secrets.state()
         except state_module.Unreadable:
             return False
         except errors.MagnumCapiError:
@@ -233,8 +233,8 @@ class Operations:
             with reconciler.held(self._runtime.options.lock_timeout):
                 self._stop_if_deleted()
                 self._mark_deleting()
-                state = reconciler.vault.write_state(state_module.begun(
-                    reconciler.vault.state(), 'DELETE', self._runtime.now()))
+                state = reconciler.secrets.write_state(state_module.begun(
+                    reconciler.secrets.state(), 'DELETE', self._runtime.now()))
                 self._replace_refused_credential(state)
                 # Magnum removes only rows whose end its own job has seen.
                 loop.Loop(reconciler).once(ends=False)
@@ -252,15 +252,15 @@ class Operations:
             with reconciler.held(patience) as lock:
                 reconciler.stop_if_deleting()
                 reconciler.ownership.hand_on_keypair()
-                state = reconciler.vault.state()
+                state = reconciler.secrets.state()
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))
                 lock.check()
                 state = reconciler.ownership.ensure_credential(
-                    reconciler.vault.write_state(state), new=True)
+                    reconciler.secrets.write_state(state), new=True)
                 # One that is refused leaves an operation in progress alone.
                 lock.check()
-                reconciler.vault.write_state(state_module.begun(
+                reconciler.secrets.write_state(state_module.begun(
                     state, 'UPDATE', self._runtime.now()))
                 cluster.user_id = user_id
                 self._in_progress()
@@ -318,7 +318,7 @@ class Operations:
 
     def _is_autoscaled(self, group: typing.Any) -> bool:
         reconciler = self._reconciler
-        kept = reconciler.kept(reconciler.vault.state())
+        kept = reconciler.kept(reconciler.secrets.state())
         return kept is not None and reconciler.naming.node_group(
             group.uuid) in kept_module.bounds(kept.values)
 

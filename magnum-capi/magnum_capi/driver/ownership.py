@@ -23,7 +23,7 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver.observed import addons
 from magnum_capi.kube import kinds
 
@@ -63,12 +63,13 @@ class Ownership:
     """
 
     def __init__(self, store: 'store_module.Store', cluster: typing.Any,
-                 secrets: vault.Vault, options: config.Options,
+                 secrets: cluster_secrets.ClusterSecrets,
+                 options: config.Options,
                  now: collections.abc.Callable[[], datetime.datetime],
                  check_lock: collections.abc.Callable[[], None]) -> None:
         self._store = store
         self._cluster = cluster
-        self._vault = secrets
+        self._secrets = secrets
         self._options = options
         self._now = now
         self._check_lock = check_lock
@@ -166,7 +167,7 @@ class Ownership:
                 # Its secret is lost: the answer was, or the process died. If
                 # the lock was lost, do not delete what its next holder made.
                 if (tries == _TRIES
-                        or self._vault.state().record != state.record):
+                        or self._secrets.state().record != state.record):
                     raise
                 LOG.warning(
                     'Cluster %s: Keystone has its new application credential '
@@ -181,7 +182,7 @@ class Ownership:
                entry: credentials.Entry) -> state_module.State:
         access = self._store.access()
         self._check_lock()
-        self._vault.write_credentials(vault.clouds(
+        self._secrets.write_credentials(cluster_secrets.clouds(
             entry.id, state.secrets[entry.name], auth_url=access.auth_url,
             region=access.region, interface=access.interface,
             verify=access.verify), access.cacert)
@@ -214,7 +215,7 @@ class Ownership:
 
     def _write(self, state: state_module.State, record: credentials.Record,
                **made: str) -> state_module.State:
-        return self._vault.write_state(
+        return self._secrets.write_state(
             state_module.with_record(state, record, **made))
 
     def _is_taken_up(self, entry: credentials.Entry,
@@ -226,11 +227,11 @@ class Ownership:
         it the Secret is sufficient. Addons run in the workload cluster with a
         copy, which their provider replaces.
         """
-        data = self._vault.credentials() or {}
-        if vault.applied_id(data) != entry.id:
+        data = self._secrets.credentials() or {}
+        if cluster_secrets.applied_id(data) != entry.id:
             return False
         used = addons.uses_current_secret(
-            found, self._vault.credentials_name, data)
+            found, self._secrets.credentials_name, data)
         return None if used is None else used[0]
 
     def replace_refused(
@@ -262,7 +263,7 @@ class Ownership:
         state = state_module.with_record(
             state, credentials.rotate(state.record))
         self._check_lock()
-        state = self._vault.write_state(state)
+        state = self._secrets.write_state(state)
         state = self.ensure_credential(state, new=True)
         self._cluster.user_id = user.id
         self._store.save(self._cluster)
@@ -278,23 +279,23 @@ class Ownership:
 
         :returns: see app_credentials.check.
         """
-        data = self._vault.credentials() or {}
+        data = self._secrets.credentials() or {}
         found = self.ask(data)
         if found != credentials.UNTRUSTED:
             return found
         cacert = self._store.cacert()
         if cacert is None:
             return found
-        found = self.ask(vault.with_cacert(data, cacert))
+        found = self.ask(cluster_secrets.with_cacert(data, cacert))
         if found in (credentials.VALID, credentials.INVALID):
             LOG.warning('Cluster %s: it does not trust the certificates of '
                         'the cloud; it gets the CA certificates that Magnum '
                         'trusts', self._cluster.uuid)
             self._check_lock()
-            self._vault.write_cacert(data, cacert)
+            self._secrets.write_cacert(data, cacert)
         return found
 
-    def ask(self, data: vault.Data) -> str:
+    def ask(self, data: cluster_secrets.Data) -> str:
         """Ask Keystone about a credential; changes nothing.
 
         :param data: of the Secret that the cluster reads.

@@ -34,7 +34,7 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
@@ -90,7 +90,7 @@ class Reconciler:
         self._is_own = cluster.stack_id in (None, '', own)
         self.namespace = names.namespace(
             cluster.project_id, runtime.options.namespace_prefix)
-        self.vault = vault.Vault(
+        self.secrets = cluster_secrets.ClusterSecrets(
             runtime.kube, self.namespace, cluster, self.release)
         self.lock = self._free_lock()
         #: Whether the lock was ever held, so something may have been done.
@@ -150,7 +150,7 @@ class Reconciler:
             return
         adopted = None
         if self.release == self.cluster.stack_id:
-            adopted = (read or self.vault.state)().adopted
+            adopted = (read or self.secrets.state)().adopted
         if adopted is not None:
             self.naming = names.Naming(self.release, adopted.groups)
         else:
@@ -180,7 +180,7 @@ class Reconciler:
     def ownership(self) -> ownership.Ownership:
         """Credentials and key pair of the owner of the cluster."""
         return ownership.Ownership(
-            self.store, self.cluster, self.vault, self.runtime.options,
+            self.store, self.cluster, self.secrets, self.runtime.options,
             self.runtime.now, self.lock.check)
 
     @property
@@ -299,7 +299,7 @@ class Reconciler:
         its own credential, so it must find them.
         """
         if self.store.user.id is None:
-            own = app_credentials.auth(self.vault.credentials() or {})
+            own = app_credentials.auth(self.secrets.credentials() or {})
             if own is not None:
                 return self.store.cloud_as(own)
         return self.store.cloud
@@ -335,7 +335,7 @@ class Reconciler:
 
         :param rows: the present ones, which are changed and saved.
         """
-        state = self.vault.state()
+        state = self.secrets.state()
         if state.former is None or self._is_in_rows(state.former, state.kept):
             return state
         LOG.warning('Cluster %s: an upgrade that was recorded is not in '
@@ -366,7 +366,7 @@ class Reconciler:
         deployed = releases.last_deployed(
             self.runtime.kube, self.namespace, self.release)
         if deployed and deployed.digest not in (None, former.kept.digest):
-            return self.vault.write_state(
+            return self.secrets.write_state(
                 dataclasses.replace(state, former=None))
         return self._undone(state, former, self.rows())
 
@@ -379,7 +379,7 @@ class Reconciler:
         # The template changes back when the node groups match it.
         self.cluster.cluster_template_id = former.kept.template
         self.store.save(self.cluster)
-        return self.vault.write_state(dataclasses.replace(
+        return self.secrets.write_state(dataclasses.replace(
             state, kept=former.kept, held=former.held, batch=None,
             former=None))
 
@@ -412,7 +412,7 @@ class Reconciler:
                              joining=joining)
         except failures.TRANSIENT:
             if state != before:
-                self.vault.write_state(state)
+                self.secrets.write_state(state)
                 self.recorded = True
             raise
         began = state_module.going_on if lost else state_module.begun
@@ -429,7 +429,7 @@ class Reconciler:
             raise
         except Exception:
             # A new credential, for example, may have been written.
-            self.end(self.undo_upgrade(self.vault.state()))
+            self.end(self.undo_upgrade(self.secrets.state()))
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
@@ -444,8 +444,9 @@ class Reconciler:
                 # Its machines, load balancers and volumes would fail later.
                 raise failures.Failed(health.DISTRUST)
             self.lock.check()
-            self.vault.write_authorities(self.store.authorities(self.cluster))
-            self.vault.ensure_service_account_key()
+            self.secrets.write_authorities(
+                self.store.authorities(self.cluster))
+            self.secrets.ensure_service_account_key()
         else:
             state = self.ownership.replace_refused(state)
         # After everything that can refuse, and before the size changes.
@@ -455,7 +456,7 @@ class Reconciler:
         if state.former:
             # Accepted by Helm: it is not undone from now on.
             kept = state.former.kept
-            state = self.vault.write_state(
+            state = self.secrets.write_state(
                 dataclasses.replace(state, former=None))
         self.drop_unused_server_groups(kept, plan.kept)
         self._scale(state.sizes)
@@ -464,7 +465,7 @@ class Reconciler:
                 group.uuid for group in self.rows().live(state.applied)
                 if not group.is_default})
         if done != state:
-            self.vault.write_state(done)
+            self.secrets.write_state(done)
 
     def _apply(self, plan: gather.Plan) -> None:
         self.stop_if_deleting()
@@ -483,8 +484,8 @@ class Reconciler:
         :returns: as written to the Secret.
         """
         if plan.proxies:
-            self.vault.write_proxies(plan.proxies)
-        return self.vault.write_state(state)
+            self.secrets.write_proxies(plan.proxies)
+        return self.secrets.write_state(state)
 
     def advance(self, state: state_module.State,
                 uuid: str) -> state_module.State:
@@ -498,7 +499,7 @@ class Reconciler:
         state = dataclasses.replace(state, progress=None, held={
             other: pair for other, pair in state.held.items()
             if other != uuid})
-        return self.vault.write_state(state)
+        return self.secrets.write_state(state)
 
     def _sizes(self, plan: gather.Plan, state: state_module.State,
                kept: kept_module.Kept | None) -> dict[str, int]:
@@ -566,7 +567,7 @@ class Reconciler:
         """
         self.lock.check()
         self.unmark(state.marked)
-        self.vault.write_state(state_module.ended(state, failed))
+        self.secrets.write_state(state_module.ended(state, failed))
 
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:
         """Remove the deletion marks from Machines that still exist."""

@@ -113,7 +113,7 @@ class Upgrade:
         self._save(rows)
         if former and former.kept.template == self._template.uuid:
             # Its rows would not show it.
-            reconciler.vault.write_state(dataclasses.replace(
+            reconciler.secrets.write_state(dataclasses.replace(
                 state, former=dataclasses.replace(former, in_rows=True)))
 
     def _save(self, rows: rows_module.Rows) -> None:

@@ -42,7 +42,7 @@ class Step:
         return rules.Rule(pattern, self.action, self.nth, times=1)
 
 
-#: The first time it is created; see keys/vault.py, write_state.
+#: The first time it is created; see keys/cluster_secrets.py, write_state.
 _STATE = '(POST|PUT) .*/secrets/{r}-magnum$'
 _FORGET = 'DELETE .*/secrets[?]labelSelector=.*{u}'
 _REVISION = r'secrets/sh\.helm\.release\.v1\.{r}\.v'

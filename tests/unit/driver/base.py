@@ -11,7 +11,7 @@ import testtools
 
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver import operations
@@ -43,7 +43,7 @@ class TestCase(testtools.TestCase):
         memory.forget(small_world.CLUSTER)
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
-            vault, 'key_pair', small_world.key_pair))
+            cluster_secrets, 'key_pair', small_world.key_pair))
 
     def configure(self, chart=None, **options):
         """Restart Magnum with other options of the driver.

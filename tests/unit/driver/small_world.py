@@ -26,7 +26,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from tests.lib import magnum_api
@@ -423,7 +423,7 @@ def _of_groups(values):
             for group in values.get('nodeGroups', ())}
 
 
-def _key_pairs(new=vault.key_pair):
+def _key_pairs(new=cluster_secrets.key_pair):
     while True:
         yield from _kept(new)
 
@@ -433,7 +433,7 @@ def _kept(new):
     return new(), new()
 
 
-#: Instead of ``vault.key_pair``: one of two, another one each time.
+#: Instead of ``cluster_secrets.key_pair``: one of two, another one each time.
 key_pair = _key_pairs().__next__
 
 

@@ -8,7 +8,7 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import loop
 from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
@@ -97,20 +97,22 @@ class MonitorTest(Base):
         self.created()
         self.w.trust('new pem')
         self.patch(app_credentials, 'check', lambda data, *_: (
-            credentials.VALID if vault.cacert(data) == 'new pem'
+            credentials.VALID if cluster_secrets.cacert(data) == 'new pem'
             else credentials.UNTRUSTED))
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
 
         with reconciler.held(0):
             self.poll()
-        self.assertEqual('pem', vault.cacert(reconciler.vault.credentials()))
+        self.assertEqual(
+            'pem', cluster_secrets.cacert(reconciler.secrets.credentials()))
 
         self.api.clock.sleep(
             self.w.runtime.options.credential_check_interval)
         self.assertEqual(health.HEALTHY, self.poll()['health_status'])
         self.assertEqual('new pem',
-                         vault.cacert(reconciler.vault.credentials()))
+                         cluster_secrets.cacert(
+                             reconciler.secrets.credentials()))
 
     def test_keystone_is_not_asked_each_time(self):
         self.created()
@@ -143,7 +145,7 @@ class MonitorTest(Base):
         """A reconciler of the cluster, its memory and its node groups."""
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
-        return reconciler, reconciler.vault.state(), observer.cached(
+        return reconciler, reconciler.secrets.state(), observer.cached(
             self.w.runtime.kube, reconciler.namespace, reconciler.release)
 
     def test_deletion_is_taken_up_unless_it_is_done(self):
@@ -431,8 +433,8 @@ class RememberedTest(Base):
             self.w.runtime, self.w.store, self.w.row())
         before = self.cached.version(reconciler.namespace, state_module.name(
             reconciler.release))
-        state = reconciler.vault.state()
-        reconciler.vault.write_state(dataclasses.replace(
+        state = reconciler.secrets.state()
+        reconciler.secrets.write_state(dataclasses.replace(
             state, generation=state.generation + 1))
         waiting.wait_for(
             lambda: self.cached.version(

@@ -237,8 +237,8 @@ class Adoption:
         assert adopted
         for one, state in zip(reconcilers, states):
             one.lock.check()
-            one.vault.write_state(dataclasses.replace(
-                state, version=one.vault.state().version))
+            one.secrets.write_state(dataclasses.replace(
+                state, version=one.secrets.state().version))
         # The other driver neither reads nor changes them, and once this one is
         # named, an adoption that was interrupted cannot be repeated.
         self._write_images(reconcilers, states, undo=False)
@@ -292,7 +292,7 @@ class Adoption:
         self._write_images(reconcilers, states, undo=True)
         for one in reconcilers:
             one.lock.check()
-            one.vault.remove_state()
+            one.secrets.remove_state()
 
 
 def _refused(outcome: Outcome, why: str) -> Outcome:

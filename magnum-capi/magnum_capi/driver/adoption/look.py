@@ -9,7 +9,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault as vault_module
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import reconcile
 
 
@@ -26,7 +26,7 @@ def look(reconciler: reconcile.Reconciler) -> rules.Found:
     return rules.Found(
         cluster, template, tuple(store.groups(cluster)),
         store.driver_of(template), reconciler.namespace,
-        reconciler.vault.state(), release,
+        reconciler.secrets.state(), release,
         chart, _credential(reconciler))
 
 
@@ -63,8 +63,8 @@ def _chart(options: config.Options,
 
 def _credential(
         reconciler: reconcile.Reconciler) -> rules.Credential | None:
-    data = reconciler.vault.credentials() or {}
-    auth = vault_module.auth(data)
+    data = reconciler.secrets.credentials() or {}
+    auth = cluster_secrets.auth(data)
     found = auth.get('application_credential_id')
     if not found:
         return None
@@ -77,4 +77,4 @@ def _credential(
         known.id, known.name, auth.get('application_credential_secret', ''),
         # Whether the cluster trusts the cloud is no matter: see reconcile.
         reconciler.ownership.ask(
-            {vault_module.CLOUDS: data[vault_module.CLOUDS]}))
+            {cluster_secrets.CLOUDS: data[cluster_secrets.CLOUDS]}))

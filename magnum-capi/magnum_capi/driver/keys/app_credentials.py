@@ -19,7 +19,7 @@ from openstack import exceptions as sdk_exceptions
 
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 
 #: Roles that are never delegated, whatever an operator allows.
 FORBIDDEN = frozenset(('admin',))
@@ -168,13 +168,13 @@ def roles(of_user: collections.abc.Iterable[str],
     return sorted({role for role in of_user if role.casefold() in permitted})
 
 
-def auth(data: vault.Data) -> v3.ApplicationCredential | None:
+def auth(data: cluster_secrets.Data) -> v3.ApplicationCredential | None:
     """The credential of a cluster, for a session; None: there is none."""
-    found = vault.auth(data)
+    found = cluster_secrets.auth(data)
     return v3.ApplicationCredential(**found) if found else None
 
 
-def check(data: vault.Data, cacert: str | None,
+def check(data: cluster_secrets.Data, cacert: str | None,
           timeout: float) -> str:
     """Ask Keystone, as the cluster does, whether its credential is valid.
 
@@ -205,11 +205,11 @@ def check(data: vault.Data, cacert: str | None,
 
 
 @contextlib.contextmanager
-def _authorities(data: vault.Data, cacert: str | None
+def _authorities(data: cluster_secrets.Data, cacert: str | None
                  ) -> collections.abc.Iterator[str | bool]:
     """What a session verifies certificates with: a path, or whether."""
-    own = vault.cacert(data)
-    if not vault.verify(data):
+    own = cluster_secrets.cacert(data)
+    if not cluster_secrets.verify(data):
         yield False
     elif own is None:
         yield cacert or True

@@ -18,7 +18,7 @@ from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi import errors
 from tests.unit.driver.operations import test_kept
 from tests.unit.driver import small_world
@@ -46,16 +46,16 @@ class Base(test_kept.Base):
         made = app_credentials.create(
             store.cloud.services, 'u1', f'magnum-{small_world.CLUSTER}', '',
             has=('member',), allowed=('member',))
+        clouds = yaml.safe_dump(cluster_secrets.clouds(
+            made.id, made.secret, region=None, interface='public', verify=True,
+            auth_url=store.cloud.services.identity_url()))
         self.api.put(
             f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
             f'{names.credentials(STACK)}', {
                 'kind': 'Secret', 'metadata': {'labels': {
                     names.CLUSTER_UUID: small_world.CLUSTER}},
-                'data': {vault.CLOUDS: base64.b64encode(yaml.safe_dump(
-                    vault.clouds(made.id, made.secret,
-                                 auth_url=store.cloud.services.identity_url(),
-                                 region=None, interface='public',
-                                 verify=True)).encode()).decode()}})
+                'data': {cluster_secrets.CLOUDS: base64.b64encode(
+                    clouds.encode()).decode()}})
         world.helm.upgrade(STACK, CHART, VALUES, small_world.NAMESPACE)
         cluster = world.rows.clusters[small_world.CLUSTER]
         cluster.update(stack_id=STACK, status='CREATE_COMPLETE')

@@ -14,7 +14,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.desired import state
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import removal
 from tests.unit.driver import objects
@@ -253,7 +253,8 @@ class RemovalTest(testtools.TestCase):
 class KeyPairTest(testtools.TestCase):
 
     def test_two_are_never_the_same(self):
-        self.assertNotEqual(vault.key_pair(), vault.key_pair())
+        self.assertNotEqual(
+            cluster_secrets.key_pair(), cluster_secrets.key_pair())
 
 
 class NodeGroupTest(testtools.TestCase):

@@ -11,7 +11,7 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -36,14 +36,14 @@ class LifeTest(base.TestCase):
         self.ended = False
         for owner, name in (
                 (app_credentials, 'create'), (app_credentials, 'delete'),
-                (vault.Vault, 'write_state'),
-                (vault.Vault, 'write_credentials')):
+                (cluster_secrets.ClusterSecrets, 'write_state'),
+                (cluster_secrets.ClusterSecrets, 'write_credentials')):
             self.patch(owner, name, self.ticking(getattr(owner, name)))
         reconciler = self.reconciler()
         self.w.runtime.kube.ensure_namespace(reconciler.namespace, {})
         # Nobody else can have the lock.
         reconciler.lock.check = lambda: None
-        self.vault, self.reconciler_ = reconciler.vault, reconciler
+        self.secrets, self.reconciler_ = reconciler.secrets, reconciler
 
     def ticking(self, method):
         def ticked(*args, **kwargs):
@@ -57,7 +57,7 @@ class LifeTest(base.TestCase):
         return ticked
 
     def check(self):
-        state = self.vault.state()
+        state = self.secrets.state()
         known = {entry.id for entry in state.record}
         names = {entry.name for entry in state.record}
         for made, found in self.w.cloud.credentials.items():
@@ -68,16 +68,16 @@ class LifeTest(base.TestCase):
             self.assertIn(applied, self.w.cloud.credentials)
 
     def applied(self):
-        return vault.applied_id(self.vault.credentials() or {})
+        return cluster_secrets.applied_id(self.secrets.credentials() or {})
 
     def run_once(self, user='alice'):
         self.w.ask_as(user, 'member')
         self.reconciler_.store = self.w.store
         mine = self.reconciler_.ownership
         if self.ended:
-            mine.remove(self.vault.state())
+            mine.remove(self.secrets.state())
             return None
-        return mine.settle(self.vault.state(), ())[1]
+        return mine.settle(self.secrets.state(), ())[1]
 
     def run_with_a_crash(self, ticks, user='alice'):
         self.ticks = ticks
@@ -90,8 +90,8 @@ class LifeTest(base.TestCase):
         return False
 
     def rotate(self):
-        state = self.vault.state()
-        self.vault.write_state(state_module.with_record(
+        state = self.secrets.state()
+        self.secrets.write_state(state_module.with_record(
             state, credentials.rotate(state.record)))
 
     def finish(self, user='alice'):
@@ -104,7 +104,7 @@ class LifeTest(base.TestCase):
         self.ended = True
         self.run_once(None)
         self.assertEqual({}, self.w.cloud.credentials)
-        self.assertEqual((), self.vault.state().record)
+        self.assertEqual((), self.secrets.state().record)
         self.ended = False
 
     def test_a_crash_after_any_effect_leaks_nothing(self):
@@ -120,7 +120,7 @@ class LifeTest(base.TestCase):
             self.ended = True
             crashed |= self.run_with_a_crash(ticks)
             self.remove()
-            self.vault.remove()
+            self.secrets.remove()
             lived += not crashed
         self.assertGreater(lived, 3, 'crashes were never too late')
         self.assertLess(lived, 12, 'there was no crash')
@@ -143,7 +143,7 @@ class LifeTest(base.TestCase):
             self.ended = True
             self.run_with_a_crash(chance.randrange(4), None)
             self.remove()
-            self.vault.remove()
+            self.secrets.remove()
 
     def test_nobody_but_the_user_can_make_one(self):
         wait = self.run_once(None)
@@ -152,14 +152,14 @@ class LifeTest(base.TestCase):
         self.assertIn('must request a new', wait.reason)
         e = self.assertRaises(
             failures.Failed, self.reconciler_.ownership.ensure_credential,
-            self.vault.state())
+            self.secrets.state())
         self.assertEqual(wait.reason, e.what)
 
     def test_what_another_user_planned_is_not_made(self):
         self.run_with_a_crash(0, 'bob')
         self.run_once()
 
-        entry, = self.vault.state().record
+        entry, = self.secrets.state().record
         self.assertEqual(('alice', APPLIED), (entry.user_id, entry.stage))
         self.assertEqual({entry.id: 'alice'}, {
             made.id: made.user for made in self.w.cloud.credentials.values()})

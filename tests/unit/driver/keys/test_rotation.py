@@ -12,7 +12,7 @@ from urllib3 import exceptions
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from tests.lib import openstack_api
 from tests.unit.driver import base
 from tests.unit.driver import in_cloud
@@ -40,14 +40,14 @@ class LostAnswerTest(base.TestCase):
     def applied(self):
         """Number of the credential that the cluster reads."""
         return [made.id for made in self.w.cloud.made].index(
-            vault.applied_id(self.vault().credentials()))
+            cluster_secrets.applied_id(self.secrets().credentials()))
 
-    def vault(self):
-        return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
-                           self.w.row())
+    def secrets(self):
+        return cluster_secrets.ClusterSecrets(
+            self.w.runtime.kube, small_world.NAMESPACE, self.w.row())
 
     def record(self):
-        return self.vault().state().record
+        return self.secrets().state().record
 
     def names(self):
         return {entry.name for entry in self.record()}
@@ -112,7 +112,7 @@ class LostAnswerTest(base.TestCase):
         self.fail_at(kind, DELETION)
         e = self.assertRaises(failures.Failed, self.create_again, lost=1)
         self.assertIn(text, str(e))
-        self.assertIsNone(self.vault().credentials())
+        self.assertIsNone(self.secrets().credentials())
         self.assertEqual([(credentials.PLANNED, None)], [
             (entry.stage, entry.id) for entry in self.record()])
         self.w.doors.clear()
@@ -129,12 +129,12 @@ class LostAnswerTest(base.TestCase):
     def test_who_lost_the_lock_leaves_what_its_heir_made(self):
         def heir():
             # Another conductor went on with the record, up to here.
-            before = self.vault().state()
+            before = self.secrets().state()
             self.there('id-0', before.record[-1].name, 'u1')
             record = credentials.changed(
                 before.record, before.record[-1], stage=credentials.MADE,
                 id='id-0')
-            self.vault().write_state(
+            self.secrets().write_state(
                 dataclasses.replace(before, record=record))
         self.fail_at('meanwhile', CREATION, act=heir)
         self.assertRaises(failures.Failed, self.create)
@@ -152,7 +152,7 @@ class CheckTest(testtools.TestCase):
                 ('member',), False, 'a-secret')
         else:
             cloud.answers['POST', '/auth/tokens'] = status, {}
-        clouds = vault.clouds(
+        clouds = cluster_secrets.clouds(
             'an-id', 'a-secret', auth_url=f'{openstack_api.URL}/identity/v3',
             region=None, interface='public', verify=True)
         text = yaml.safe_dump(clouds | changes).encode()
@@ -192,12 +192,12 @@ class CheckTest(testtools.TestCase):
                 (1, 0, True, credentials.UNTRUSTED),
                 (1, 0, False, credentials.INVALID),
                 (None, 0, True, credentials.INVALID)):
-            text = yaml.safe_dump(vault.clouds(
+            text = yaml.safe_dump(cluster_secrets.clouds(
                 'an-id', 'a-secret', auth_url=f'{servers[0].url}/v3',
                 region=None, interface='public', verify=verify))
-            data = {vault.CLOUDS: text}
+            data = {cluster_secrets.CLOUDS: text}
             if own is not None:
-                data[vault.CACERT] = servers[own].ca
+                data[cluster_secrets.CACERT] = servers[own].ca
             path = pathlib.Path(folder) / 'ca.pem'
             path.write_text(servers[magnums].ca)
             self.assertEqual(expected, app_credentials.check(
@@ -209,7 +209,7 @@ class CheckTest(testtools.TestCase):
         for url in ('http://127.0.0.1:1',
                     # That says nothing about certificates.
                     plain.replace('http:', 'https:')):
-            text = yaml.safe_dump(vault.clouds(
+            text = yaml.safe_dump(cluster_secrets.clouds(
                 'an-id', 'a-secret', auth_url=f'{url}/v3',
                 region=None, interface='public', verify=True))
             self.assertEqual(credentials.UNKNOWN, app_credentials.check({

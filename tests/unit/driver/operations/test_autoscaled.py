@@ -56,7 +56,7 @@ class ResizeTest(base.TestCase):
         self.assertEqual((3, 2), (self.asked(), self.w.helm.replicas(
             small_world.RELEASE, other)))
         # Nothing is left to be set later.
-        self.assertEqual({}, dict(self.reconciler().vault.state().sizes))
+        self.assertEqual({}, dict(self.reconciler().secrets.state().sizes))
 
     def test_the_autoscaler_goes_on_from_there(self):
         self.resize(4)

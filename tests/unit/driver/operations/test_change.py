@@ -144,15 +144,15 @@ class LockLostTest(base.TestCase):
         self.w.add_group()
         group = self.w.row(small_world.OTHERS)
         ours = self.operations()
-        vault = ours._reconciler.vault
+        secrets = ours._reconciler.secrets
 
         def other():
             ours._reconciler.lock._lost = 'it is held by another conductor'
-            vault.write_state(dataclasses.replace(
-                vault.state(), marked=('theirs',)))
+            secrets.write_state(dataclasses.replace(
+                secrets.state(), marked=('theirs',)))
         self.w.helm.before = other
         ours.change(group, group=group)
-        self.assertEqual(('theirs',), vault.state().marked)
+        self.assertEqual(('theirs',), secrets.state().marked)
         self.assertIn('Will be tried again', self.w.cluster.status_reason)
 
 

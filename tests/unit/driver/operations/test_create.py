@@ -5,7 +5,7 @@
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -31,7 +31,8 @@ class CreateTest(base.TestCase):
                 f'{names.credentials(small_world.RELEASE)}')
         self.w.trust(None)
         self.create()
-        self.assertEqual({vault.CLOUDS}, set(self.api.objects[path]['data']))
+        self.assertEqual(
+            {cluster_secrets.CLOUDS}, set(self.api.objects[path]['data']))
 
     def test_key_of_service_accounts_is_the_clusters_own_and_stays(self):
         # E8: not the key of Magnum's client certificate.

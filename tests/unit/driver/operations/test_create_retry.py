@@ -9,7 +9,7 @@ from unittest import mock
 
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.kube import lease
 from tests.unit.driver import base
 from tests.unit.driver import small_world
@@ -101,14 +101,14 @@ class LostLockTest(Base):
                     self.w.cluster.status))
 
     def test_no_credential_is_made_without_it(self):
-        write = vault.Vault.write_state
+        write = cluster_secrets.ClusterSecrets.write_state
 
         def slow(*args):
             written = write(*args)
             if not self.clock.naps and args[1].record:
                 self.lose_lock()
             return written
-        self.patch(vault.Vault, 'write_state', slow)
+        self.patch(cluster_secrets.ClusterSecrets, 'write_state', slow)
         self.fail_at(
             'meanwhile', 'POST /identity/v3/users', act=lambda:
             self.assertTrue(self.creation._reconciler.lock.held))

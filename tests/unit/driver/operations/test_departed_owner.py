@@ -10,7 +10,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -29,7 +29,7 @@ class DepartedOwnerTest(base.TestCase):
         """Id of the credential that the cluster reads."""
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                 f'{names.credentials(small_world.RELEASE)}')
-        return vault.applied_id(self.api.objects[path]['data'])
+        return cluster_secrets.applied_id(self.api.objects[path]['data'])
 
     def assert_works_for(self, user):
         self.assertEqual(user, self.w.cloud.credentials[self.in_use()].user)
@@ -112,7 +112,7 @@ class DepartedOwnerTest(base.TestCase):
         self.check_status()
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
         self.assert_works_for('u2')
-        state = self.reconciler().vault.state()
+        state = self.reconciler().secrets.state()
         used = credentials.in_use(state.record)
         self.assertEqual((self.in_use(), True),
                          (used.id, used.name in state.secrets))

@@ -6,7 +6,7 @@ from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -21,8 +21,9 @@ class Base(base.TestCase):
 
         def check(data, *args):
             # As with certificates; see keys.test_rotation.
+            trusted = cluster_secrets.cacert(data)
             return (credentials.UNTRUSTED
-                    if vault.cacert(data) not in (None, self.authority)
+                    if trusted not in (None, self.authority)
                     else asked(data, *args))
         self.patch(app_credentials, 'check', check)
 
@@ -58,10 +59,10 @@ class NewAuthorityTest(Base):
         return self.api.objects[path]['data']
 
     def assert_trusted(self, expected='new pem'):
-        self.assertEqual(expected, vault.cacert(self.data()))
+        self.assertEqual(expected, cluster_secrets.cacert(self.data()))
         self.assertEqual([0], self.w.credentials())
         self.assertEqual(self.w.cloud.made[0].id,
-                         vault.applied_id(self.data()))
+                         cluster_secrets.applied_id(self.data()))
 
     def test_resize(self):
         self.resize(2)
@@ -79,9 +80,9 @@ class NewAuthorityTest(Base):
     def test_credential_that_is_refused_as_well(self):
         self.w.cloud.credentials.clear()
         self.resize(2)
-        self.assertEqual('new pem', vault.cacert(self.data()))
+        self.assertEqual('new pem', cluster_secrets.cacert(self.data()))
         self.assertEqual(self.w.cloud.made[1].id,
-                         vault.applied_id(self.data()))
+                         cluster_secrets.applied_id(self.data()))
 
     def test_magnum_does_not_trust_the_cloud_either(self):
         self.w.trust('other pem')

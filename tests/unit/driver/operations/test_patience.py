@@ -75,8 +75,8 @@ class PatienceTest(test_progress.Base):
     def test_machine_fails_an_update_of_which_nobody_knows_the_beginning(
             self):
         self.upgrade()
-        vault = self.reconciler().vault
-        vault.write_state(state_module.ended(vault.state()))
+        secrets = self.reconciler().secrets
+        secrets.write_state(state_module.ended(secrets.state()))
         self.failing('x1')
         self.minutes(4)
         self.assert_status('UPDATE_IN_PROGRESS')

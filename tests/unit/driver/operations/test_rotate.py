@@ -120,10 +120,10 @@ class RotateTest(base.TestCase):
         self.created()
         self.resize(3)
         self.make_busy()
-        before = self.reconciler().vault.state()
+        before = self.reconciler().secrets.state()
         self.w.ask_as('u1', 'nothing')
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
-        now = self.reconciler().vault.state()
+        now = self.reconciler().secrets.state()
         self.assertEqual(
             ('UPDATE', before.since, before.generation),
             (now.operation, now.since, now.generation))

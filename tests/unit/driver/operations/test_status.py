@@ -171,7 +171,7 @@ class WatchTest(base.TestCase):
         def die(*_args):
             raise SystemExit
         with fixtures.MonkeyPatch(
-                'magnum_capi.driver.keys.vault.Vault'
+                'magnum_capi.driver.keys.cluster_secrets.ClusterSecrets'
                 '.write_credentials', die):
             self.assertRaises(SystemExit, self.create)
         self.check_status(2)

@@ -238,27 +238,27 @@ class UpgradeOrderTest(base.TestCase):
         self.assertEqual('UPDATE_COMPLETE', self.w.cluster.status)
         self.assertEqual([chart] * 3, self.w.helm.charts)
 
-    def vault(self):
-        return self.reconciler().vault
+    def secrets(self):
+        return self.reconciler().secrets
 
     def test_next_step_has_its_time_and_forgets_nothing_else(self):
         self.upgrade()
         began = dataclasses.replace(
-            self.vault().state(), failing={'machines/m': objects.NOW},
+            self.secrets().state(), failing={'machines/m': objects.NOW},
             progress=goal.Progress(objects.ago(hours=1), objects.NOW, {}))
-        self.vault().write_state(began)
+        self.secrets().write_state(began)
         self.assertTrue(began.kept and began.secrets)
 
-        self.reconciler().advance(self.vault().state(), small_world.WORKERS)
+        self.reconciler().advance(self.secrets().state(), small_world.WORKERS)
 
         self.assertEqual(dataclasses.replace(
             began, progress=None,
             held={small_world.OTHERS: began.held[small_world.OTHERS]}),
-            self.vault().state())
+            self.secrets().state())
 
     def test_step_that_is_refused_keeps_the_secrets_of_credentials(self):
         self.upgrade()
-        began = self.vault().state()
+        began = self.secrets().state()
 
         def refuse():
             raise helm_errors.HelmFailed('no', reason='too many')
@@ -266,7 +266,7 @@ class UpgradeOrderTest(base.TestCase):
         self.check_status(2)
 
         self.assertEqual('UPDATE_FAILED', self.w.cluster.status)
-        after = self.vault().state()
+        after = self.secrets().state()
         self.assertEqual((began.record, began.secrets),
                          (after.record, after.secrets))
         self.assertEqual(began.kept.template, after.kept.template)
@@ -274,8 +274,8 @@ class UpgradeOrderTest(base.TestCase):
         self.assertEqual({small_world.OTHERS}, set(after.held))
 
     def test_image_that_machines_are_made_of_needs_no_other_witness(self):
-        self.vault().write_state(
-            dataclasses.replace(self.vault().state(), kept=None))
+        self.secrets().write_state(
+            dataclasses.replace(self.secrets().state(), kept=None))
         del self.w.cloud.images['ubuntu-34']
         self.upgrade()
 

@@ -13,7 +13,7 @@ import yaml
 
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import state as state_module
-from magnum_capi.driver.keys import vault
+from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.kube import lease
 from tests.lib import kube_server
 from tests.unit.driver import base
@@ -41,13 +41,13 @@ YESTERDAY = {
 
 
 def secret(text):
-    return {vault.CLOUDS: base64.b64encode(text.encode()).decode()}
+    return {cluster_secrets.CLOUDS: base64.b64encode(text.encode()).decode()}
 
 
 class CloudsTest(testtools.TestCase):
 
     def clouds(self, **kwargs):
-        return vault.clouds('an-id', 'a-secret', **{
+        return cluster_secrets.clouds('an-id', 'a-secret', **{
             'auth_url': 'https://keystone/v3', 'region': None,
             'interface': 'internal', 'verify': False, **kwargs})
 
@@ -60,32 +60,34 @@ class CloudsTest(testtools.TestCase):
             'identity_api_version': 3, 'interface': 'internal',
             'verify': False}
         self.assertEqual({'clouds': {'openstack': expected}}, self.clouds())
-        self.assertEqual('an-id', vault.applied_id(
+        self.assertEqual('an-id', cluster_secrets.applied_id(
             secret(yaml.safe_dump(self.clouds()))))
         self.assertEqual(
             {'clouds': {'openstack': {**expected, 'region_name': 'one'}}},
             self.clouds(region='one'))
 
     def test_what_cannot_be_read_is_no_credential(self):
-        for data in ({}, {vault.CLOUDS: None}, {vault.CLOUDS: 'a'},
+        for data in ({}, {cluster_secrets.CLOUDS: None},
+                     {cluster_secrets.CLOUDS: 'a'},
                      secret('clouds: ['), secret('[]'), secret('a: b'),
                      secret('clouds: {openstack: {auth: 7}}')):
             self.assertEqual(({}, None), (
-                vault.auth(data), vault.applied_id(data)), data)
+                cluster_secrets.auth(data),
+                cluster_secrets.applied_id(data)), data)
 
 
 class StateTest(base.TestCase):
     """The driver's memory is only written over what was read."""
 
-    def vault(self):
-        return vault.Vault(self.w.runtime.kube, small_world.NAMESPACE,
-                           self.w.row())
+    def secrets(self):
+        return cluster_secrets.ClusterSecrets(
+            self.w.runtime.kube, small_world.NAMESPACE, self.w.row())
 
     def written(self, **fields):
-        """Who had the lock, its Vault and what it read, once it is lost."""
-        ours = self.vault()
+        """Who had the lock, its Secrets and what it read, once it is lost."""
+        ours = self.secrets()
         state = ours.write_state(state_module.State(operation='CREATE'))
-        theirs = self.vault()
+        theirs = self.secrets()
         theirs.write_state(dataclasses.replace(theirs.state(), **fields))
         return ours, state
 
@@ -98,21 +100,21 @@ class StateTest(base.TestCase):
                           dataclasses.replace(state, operation='UPDATE'))
 
         self.assertEqual(((entry,), 'CREATE'), (
-            self.vault().state().record, self.vault().state().operation))
+            self.secrets().state().record, self.secrets().state().operation))
 
     def test_state_that_another_process_made_first_is_kept(self):
         self.written()
-        self.assertRaises(lease.LockLost, self.vault().write_state,
+        self.assertRaises(lease.LockLost, self.secrets().write_state,
                           state_module.State(operation='DELETE'))
 
     def test_state_that_was_removed_is_not_made_again(self):
         ours, state = self.written()
-        self.vault().remove()
+        self.secrets().remove()
         self.assertRaises(lease.LockLost, ours.write_state, state)
-        self.assertIsNone(self.vault().state().version)
+        self.assertIsNone(self.secrets().state().version)
 
     def test_write_whose_answer_was_lost_is_ours(self):
-        state = self.vault().write_state(state_module.State())
+        state = self.secrets().write_state(state_module.State())
         after = dataclasses.replace(state, operation='UPDATE')
         put = kube_server._Request._put
 
@@ -124,17 +126,17 @@ class StateTest(base.TestCase):
             return put(request, path, query, body)
         self.patch(kube_server._Request, '_put', losing)
 
-        written = self.vault().write_state(after)
+        written = self.secrets().write_state(after)
 
-        self.assertEqual(after, self.vault().state())
-        self.assertEqual(written.version, self.vault().state().version)
+        self.assertEqual(after, self.secrets().state())
+        self.assertEqual(written.version, self.secrets().state().version)
 
     def test_requests_are_numbered(self):
         state = state_module.State()
         for number in 1, 2:
-            state = self.vault().write_state(state_module.begun(
+            state = self.secrets().write_state(state_module.begun(
                 state, 'UPDATE', small_world.NOW))
-            self.assertEqual(number, self.vault().state().generation)
+            self.assertEqual(number, self.secrets().state().generation)
 
     def test_state_of_yesterday_is_read(self):
         path = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
@@ -142,7 +144,7 @@ class StateTest(base.TestCase):
         self.api.put(path, {'data': {state_module.KEY: base64.b64encode(
             json.dumps(YESTERDAY).encode()).decode()}})
 
-        state = self.vault().state()
+        state = self.secrets().state()
 
         began = datetime.datetime(
             2026, 11, 21, 15, tzinfo=datetime.timezone.utc)
@@ -153,15 +155,16 @@ class StateTest(base.TestCase):
              state.values['kubernetesVersion'], state.marked, state.sizes,
              state.held, state.record[0].id, state.secrets,
              state.generation))
-        written = self.vault().write_state(state)
-        self.assertEqual(state, self.vault().state())
-        self.assertEqual(written.version, self.vault().state().version)
+        written = self.secrets().write_state(state)
+        self.assertEqual(state, self.secrets().state())
+        self.assertEqual(written.version, self.secrets().state().version)
 
 
 class KeyPairTest(testtools.TestCase):
 
     def test_as_cluster_api_makes_it(self):
-        public, private = (text.encode() for text in vault.key_pair())
+        public, private = (
+            text.encode() for text in cluster_secrets.key_pair())
         key = serialization.load_pem_private_key(private, None)
         self.assertEqual((2048, 65537), (
             key.key_size, key.public_key().public_numbers().e))

@@ -39,7 +39,7 @@ Data: typing.TypeAlias = typing.Mapping[str, str]
 _KEY_BITS = 2048
 
 
-class Vault:
+class ClusterSecrets:
     """The Secrets of one cluster.
 
     :param namespace: of the cluster.
