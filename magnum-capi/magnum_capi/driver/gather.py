@@ -103,7 +103,7 @@ class Planner:
     A cluster keeps its chart and values, and only sizes and node groups
     change, unless it is upgraded.
 
-    :param applied, held: see state.State.
+    :param applied, deferred: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see rollout.strategy.
     :param kept: None for a new cluster.
@@ -120,7 +120,7 @@ class Planner:
     joining: collections.abc.Container[str] | None = None
     defaults: Defaults = Defaults()
     batch: int | None = None
-    held: rows_module.Held = dataclasses.field(default_factory=dict)
+    deferred: rows_module.Deferred = dataclasses.field(default_factory=dict)
     kept: kept_module.Kept | None = None
     renew: bool = False
     core: str | None = None
@@ -184,7 +184,7 @@ class Planner:
             found, kept_module.Kept(
                 values, chart, self.rows.template.uuid, dict(rules.defaults),
                 self._images, self.rows.digest(
-                    self.applied, self.held, kept_module.bounds(values))),
+                    self.applied, self.deferred, kept_module.bounds(values))),
             None if stays else node_files.proxies(found, labels),
             _capacities(self.cloud, options, values),
             {key: group for key, group in unplaced.items()
@@ -232,7 +232,7 @@ class Planner:
                     flavor=flavors.get(rows.naming.node_group(group.uuid))
                     or self._flavor(group.flavor_id),
                     image=self._own_image(group),
-                    held=group.uuid in self.held,
+                    deferred=group.uuid in self.deferred,
                     given=rows.naming.groups.get(group.uuid))
                 for group in workers),
             labels=dict(cluster.labels or {}),
@@ -281,9 +281,9 @@ class Planner:
 
     def _own_image(self, group: typing.Any) -> spec_model.Image | None:
         """Image of a node group's nodes, None: the cluster's."""
-        if group.uuid in self.held:
+        if group.uuid in self.deferred:
             # Not looked up: the image may no longer be in Glance.
-            image_id, version = self.held[group.uuid]
+            image_id, version = self.deferred[group.uuid]
             return spec_model.Image(image_id, version, '')
         if rows_module.follows(group, self.rows.template):
             return None

@@ -116,7 +116,7 @@ class Loop:
                 and not self._memory.is_due(cluster, now)
                 and not self._is_overdue(now)):
             return
-        with self._reconciler.held(0):
+        with self._reconciler.locked(0):
             self.once()
 
     def _is_overdue(self, now: datetime.datetime) -> bool:
@@ -128,7 +128,7 @@ class Loop:
         if self._cluster.status_reason == reason:
             return
         with contextlib.suppress(failures.ClusterGone, *failures.TRANSIENT):
-            with (self._reconciler.held(0) if locked
+            with (self._reconciler.locked(0) if locked
                   else contextlib.nullcontext()):
                 if ((self._cluster.status or '').endswith('_IN_PROGRESS')
                         and _changed(self._cluster, status_reason=reason)):
@@ -146,13 +146,13 @@ class Loop:
         if not self._must_correct(rows, state, snapshot):
             return
         try:
-            with self._reconciler.held(0):
+            with self._reconciler.locked(0):
                 self.once()
         except (lease.LockBusy, failures.ClusterGone, errors.UsageError) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
     def once(self, ends: bool = True) -> None:
-        """Bring the cluster one step further. Call with the lock held.
+        """Bring the cluster one step further. Call with the lock deferred.
 
         :param ends: whether a deletion may end now.
         :raises failures.ClusterGone: the row no longer exists.
@@ -328,8 +328,9 @@ class Loop:
         self._ended(rows, dataclasses.replace(
             state, applied=frozenset(
                 group.uuid for group in live if not group.is_default),
-            held={group.uuid: state.held[group.uuid] for group in live
-                  if group.uuid in state.held}),
+            deferred={
+                group.uuid: state.deferred[group.uuid] for group in live
+                if group.uuid in state.deferred}),
             '' if verdict.is_complete else verdict.reason)
         self._save(rows, state, snapshot, verdict)
 

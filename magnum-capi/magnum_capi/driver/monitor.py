@@ -131,7 +131,7 @@ class Monitor:
         if found == credentials.UNTRUSTED:
             with contextlib.suppress(lease.LockBusy,
                                      failures.ClusterGone):
-                with reconciler.held(0):
+                with reconciler.locked(0):
                     found = reconciler.ownership.check()
         # Spread the checks of many clusters.
         known.credential = used.id, found, now + random.uniform(0.8, 1) * (

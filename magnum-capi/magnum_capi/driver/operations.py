@@ -112,7 +112,7 @@ class Operations:
             max(end - self._runtime.clock.monotonic(), 0))
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(reconciler.held(patience))
+                stack.enter_context(reconciler.locked(patience))
             except _TRIED_AGAIN as e:
                 if not again:
                     raise
@@ -177,7 +177,7 @@ class Operations:
             for row in (*rows, self._cluster):
                 self._store.save(row)
             try:
-                with reconciler.held(self._runtime.options.lock_timeout):
+                with reconciler.locked(self._runtime.options.lock_timeout):
                     reconciler.stop_if_deleting()
                     if resize:
                         self._write_size(group)
@@ -230,7 +230,7 @@ class Operations:
         with self._reporting('DELETE', _is_for_the_loop):
             self._stop_if_deleted()
             self._mark_deleting()
-            with reconciler.held(self._runtime.options.lock_timeout):
+            with reconciler.locked(self._runtime.options.lock_timeout):
                 self._stop_if_deleted()
                 self._mark_deleting()
                 state = reconciler.secrets.write_state(state_module.begun(
@@ -249,7 +249,7 @@ class Operations:
         # Magnum's API waits for this, and needs time for what follows.
         patience = min(options.lock_timeout, options.answer_timeout / 2)
         with self._reporting('UPDATE', lambda error: False):
-            with reconciler.held(patience) as lock:
+            with reconciler.locked(patience) as lock:
                 reconciler.stop_if_deleting()
                 reconciler.ownership.hand_on_keypair()
                 state = reconciler.secrets.state()

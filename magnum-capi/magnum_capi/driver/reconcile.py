@@ -75,7 +75,7 @@ class Runtime:
 class Reconciler:
     """Reconciles one cluster with its rows.
 
-    :param cluster: Magnum's row; :meth:`held` reads it again.
+    :param cluster: Magnum's row; :meth:`locked` reads it again.
     """
 
     def __init__(self, runtime: Runtime, store: 'store_module.Store',
@@ -99,8 +99,8 @@ class Reconciler:
         self.recorded = False
 
     @contextlib.contextmanager
-    def held(self, timeout: float
-             ) -> collections.abc.Iterator[lease.Lock]:
+    def locked(self, timeout: float
+               ) -> collections.abc.Iterator[lease.Lock]:
         """Hold the lock of the cluster, with its present row.
 
         :param timeout: seconds to wait for the lock.
@@ -218,7 +218,7 @@ class Reconciler:
         """
         plan = gather.Planner(
             self.rows(), self.store.cloud, self.runtime.options,
-            applied=state.applied, batch=state.batch, held=state.held,
+            applied=state.applied, batch=state.batch, deferred=state.deferred,
             defaults=self.store.defaults(), kept=kept, creating=creating,
             joining=joining, core=observer.cluster_api(self.runtime.kube)
             if creating else None).plan()
@@ -380,7 +380,7 @@ class Reconciler:
         self.cluster.cluster_template_id = former.kept.template
         self.store.save(self.cluster)
         return self.secrets.write_state(dataclasses.replace(
-            state, kept=former.kept, held=former.held, batch=None,
+            state, kept=former.kept, deferred=former.deferred, batch=None,
             former=None))
 
     def reconcile(self, *, lost: bool = False,
@@ -496,8 +496,8 @@ class Reconciler:
 
         :returns: as written to the Secret.
         """
-        state = dataclasses.replace(state, progress=None, held={
-            other: pair for other, pair in state.held.items()
+        state = dataclasses.replace(state, progress=None, deferred={
+            other: pair for other, pair in state.deferred.items()
             if other != uuid})
         return self.secrets.write_state(state)
 

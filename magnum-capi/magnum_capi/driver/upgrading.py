@@ -70,7 +70,7 @@ class Upgrade:
         :raises failures.NotViable: refused, nothing was changed.
         """
         try:
-            with self._reconciler.held(min(
+            with self._reconciler.locked(min(
                     LOCK_TIMEOUT, self._runtime.options.lock_timeout)):
                 self._record()
         except failures.NotViable:
@@ -94,22 +94,22 @@ class Upgrade:
         state = reconciler.state(rows)
         self._kept = reconciler.kept(state)
         self._refuse(rows, state)
-        held = self._held(rows, state)
+        deferred = self._deferred(rows, state)
         images = {group.uuid: group.image_id for group in rows.groups}
         followers = self._move_groups(rows, state)
         try:
-            plan = self._planned(rows, state, held, batch, followers)
+            plan = self._planned(rows, state, deferred, batch, followers)
             state = reconciler.ownership.replace_refused(state)
             self._refuse_late()
             if reconciler.is_deleting():
                 raise failures.ClusterGone('The cluster is being deleted')
         except errors.MagnumCapiError as e:
             raise failures.NotViable(failures.owner_message(e)) from None
-        former = (state_module.Former(self._kept, images, state.held)
+        former = (state_module.Former(self._kept, images, state.deferred)
                   if self._kept else None)
         state = reconciler.record(plan, dataclasses.replace(
             state_module.begun(state, 'UPDATE', self._runtime.now()),
-            batch=batch, held=held, kept=plan.kept, former=former))
+            batch=batch, deferred=deferred, kept=plan.kept, former=former))
         self._save(rows)
         if former and former.kept.template == self._template.uuid:
             # Its rows would not show it.
@@ -131,7 +131,7 @@ class Upgrade:
         self._store.save(self._group)
 
     def _planned(self, rows: rows_module.Rows, state: state_module.State,
-                 held: rows_module.Held, batch: int | None,
+                 deferred: rows_module.Deferred, batch: int | None,
                  followers: collections.abc.Container[str]) -> gather.Plan:
         """The plan of the upgrade, completely checked.
 
@@ -142,8 +142,9 @@ class Upgrade:
         planner = gather.Planner(
             dataclasses.replace(rows, template=self._template),
             self._store.cloud, self._runtime.options,
-            applied=state.applied, joining=followers, batch=batch, held=held,
-            defaults=self._store.defaults(), kept=self._kept,
+            applied=state.applied, joining=followers, batch=batch,
+            deferred=deferred, defaults=self._store.defaults(),
+            kept=self._kept,
             renew=not self._only)
         plan = self._reconciler.placed(planner.plan())
         self._refuse_replaced(plan, planner)
@@ -194,7 +195,7 @@ class Upgrade:
         """
         groups = plan.spec.node_groups
         own = {group.uuid for group in groups
-               if group.image and not group.held}
+               if group.image and not group.deferred}
         if not own:
             return
         try:
@@ -208,7 +209,7 @@ class Upgrade:
                 group.uuid for group in groups if (
                     replacement.NODE_GROUP,
                     reconciler.naming.machine_deployment(group.uuid)
-                ) in replaced and not group.held}).plan()
+                ) in replaced and not group.deferred}).plan()
 
     def _move_groups(self, rows: rows_module.Rows,
                      state: state_module.State) -> set[str]:
@@ -231,8 +232,8 @@ class Upgrade:
             return bool(group.uuid == self._only)
         return rows_module.follows(group, rows.template)
 
-    def _held(self, rows: rows_module.Rows, state: state_module.State
-              ) -> dict[str, tuple[str, str]]:
+    def _deferred(self, rows: rows_module.Rows, state: state_module.State
+                  ) -> dict[str, tuple[str, str]]:
         """What upgraded groups keep until their turn: what they have now.
 
         :returns: see state.State.

@@ -307,8 +307,9 @@ class Promises:
         for spec in (SMALL, LARGE):
             first, *others = spec.node_groups
             step = dataclasses.replace(spec, image=newer, node_groups=(
-                dataclasses.replace(first, image=IMAGE, held=True), *(
-                    dataclasses.replace(group, image=OTHER_IMAGE, held=True)
+                dataclasses.replace(first, image=IMAGE, deferred=True), *(
+                    dataclasses.replace(
+                        group, image=OTHER_IMAGE, deferred=True)
                     for group in others)))
             before, after = self.render(spec), self.render(step)
 

@@ -107,7 +107,7 @@ class LifeTest(DriverTestCase):
         self.create()
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
-        with reconciler.held(0):
+        with reconciler.locked(0):
             e = self.assertRaises(magnum_api.Conflict, self.call,
                                   'rotate_credential')
 

@@ -102,7 +102,7 @@ class MonitorTest(Base):
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
 
-        with reconciler.held(0):
+        with reconciler.locked(0):
             self.poll()
         self.assertEqual(
             'pem', cluster_secrets.cacert(reconciler.secrets.credentials()))
@@ -158,7 +158,7 @@ class MonitorTest(Base):
         for status in ('DELETE_FAILED', 'UPDATE_COMPLETE', 'CREATE_COMPLETE'):
             self.w.rows.clusters[small_world.CLUSTER]['status'] = status
             # It is left to who holds the lock.
-            with other.held(0):
+            with other.locked(0):
                 self.poll()
             self.assertEqual(status, self.w.cluster.status)
             self.poll()
@@ -243,7 +243,7 @@ class MonitorTest(Base):
         self.polled(0)
         other = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
-        with other.held(0):
+        with other.locked(0):
             self.assertEqual('CREATE_COMPLETE', self.polled(100))
 
     def test_the_api_of_the_cluster_is_never_asked(self):
@@ -343,7 +343,7 @@ class MonitorTest(Base):
         self.autoscaled(3)
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
-        with reconciler.held(0):
+        with reconciler.locked(0):
             data = self.poll()
         self.assertEqual(1, self.w.group().node_count)
         self.assertEqual(health.HEALTHY, data['health_status'])

@@ -40,7 +40,8 @@ class DesiredGroup:
     :param status: its status in Magnum now; ``DELETE_IN_PROGRESS`` means
         that it is to be deleted.
     :param count: desired machines; ignored when ``autoscaled``.
-    :param held: whether it stays unchanged until its turn in an upgrade.
+    :param deferred: whether its upgrade waits for its turn; until then it
+        stays unchanged.
     """
 
     key: str
@@ -49,7 +50,7 @@ class DesiredGroup:
     status: str
     count: int
     autoscaled: bool = False
-    held: bool = False
+    deferred: bool = False
 
     @property
     def deleting(self) -> bool:

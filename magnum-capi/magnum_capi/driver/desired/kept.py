@@ -235,8 +235,8 @@ def with_strategies(
     specs = {group.kube_name: group for group in spec.node_groups}
     for group in values['nodeGroups']:
         of = specs[group['name']]
-        if (of.given and group['name'] in there and not of.held
-                and group.get('rolloutStrategy') != rollout.HELD):
+        if (of.given and group['name'] in there and not of.deferred
+                and group.get('rolloutStrategy') != rollout.ON_DELETE):
             continue
         group.pop('rolloutStrategy', None)
         group |= rollout.strategy(

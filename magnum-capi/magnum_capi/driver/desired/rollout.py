@@ -25,7 +25,7 @@ _NONE = (0, '0', '0%')
 _SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
 
 #: Nodes are only replaced when they are deleted.
-HELD = {'type': 'OnDelete'}
+ON_DELETE = {'type': 'OnDelete'}
 
 
 def batch(size: int | None) -> int | None:
@@ -61,8 +61,8 @@ def strategy(defaults: typing.Mapping[str, typing.Any], size: int | None,
     there = defaults.get('rolloutStrategy') or {}
     if there.get('type', _ROLLING) != _ROLLING:
         return {}
-    if group.held:
-        return {'rolloutStrategy': dict(HELD)}
+    if group.deferred:
+        return {'rolloutStrategy': dict(ON_DELETE)}
     rolling = there.get('rollingUpdate') or {}
     explicit = 'maxSurge' in rolling or 'maxUnavailable' in rolling
     if group.count == 1 and not explicit:

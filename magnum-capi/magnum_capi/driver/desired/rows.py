@@ -29,8 +29,9 @@ _GROUP_FIELDS = (
 _UNKNOWN = 'unknown'
 
 
-#: Image id and Kubernetes version by a node group's uuid; see state.State.
-Held: typing.TypeAlias = typing.Mapping[str, tuple[str, str]]
+#: Image id and Kubernetes version, by uuids of node groups whose upgrade waits
+#: for its turn; see state.State.
+Deferred: typing.TypeAlias = typing.Mapping[str, tuple[str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Rows:
         return found[0] if found else None
 
     def digest(self, applied: frozenset[str] = frozenset(),
-               held: Held = types.MappingProxyType({}),
+               deferred: Deferred = types.MappingProxyType({}),
                autoscaled: typing.Container[str] = ()) -> str:
         """Digest of what the rows ask for, 32 hexadecimal digits.
 
@@ -98,7 +99,7 @@ class Rows:
         name, tags and visibility (magnum 23.0.0, magnum/db/sqlalchemy/api.py,
         update_cluster_template).
 
-        :param applied, held: see state.State.
+        :param applied, deferred: see state.State.
         :param autoscaled: names in the chart of groups whose sizes are not
             included, because the autoscaler changes them.
         """
@@ -107,8 +108,9 @@ class Rows:
             facts = {f: getattr(group, f, None) for f in _GROUP_FIELDS}
             if self.naming.node_group(group.uuid) not in autoscaled:
                 facts['node_count'] = group.node_count
-            if group.uuid in held:
-                facts['held'] = held[group.uuid]
+            if group.uuid in deferred:
+                # Digests are in the state of living clusters.
+                facts['held'] = deferred[group.uuid]
             groups.append(facts)
         text = json.dumps(
             {'template': self.template.uuid, 'groups': groups},
@@ -123,7 +125,8 @@ class Rows:
         """
         kept = state.kept
         if kept is not None and kept.rows == self.digest(
-                state.applied, state.held, kept_module.bounds(kept.values)):
+                state.applied, state.deferred,
+                kept_module.bounds(kept.values)):
             return kept.digest
         return _UNKNOWN
 
@@ -187,7 +190,7 @@ class Rows:
             role=group.role, status=group.status or 'UPDATE_COMPLETE',
             count=group.node_count if asked is None else asked,
             autoscaled=asked is None and key in autoscaled,
-            held=group.uuid in state.held)
+            deferred=group.uuid in state.deferred)
 
 
 def is_deletion_requested(groups: typing.Iterable[typing.Any]) -> bool:
@@ -210,13 +213,13 @@ def follows(group: typing.Any, template: typing.Any) -> bool:
 
 def node_group(group: typing.Any, *, flavor: str | None = None,
                image: spec.Image | None = None,
-               held: bool = False, given: str | None = None
+               deferred: bool = False, given: str | None = None
                ) -> spec.NodeGroupSpec:
     """A row as plain values.
 
     :param flavor: name of its flavor.
     :param image: None: the cluster's.
-    :param held, given: see spec.NodeGroupSpec.
+    :param deferred, given: see spec.NodeGroupSpec.
     """
     return spec.NodeGroupSpec(
         uuid=group.uuid, name=group.name, count=group.node_count,
@@ -225,7 +228,7 @@ def node_group(group: typing.Any, *, flavor: str | None = None,
         labels=dict(group.labels or {}),
         node_labels=dict(getattr(group, 'node_labels', None) or {}),
         node_taints=tuple(getattr(group, 'node_taints', None) or ()),
-        is_default=bool(group.is_default), held=held, given=given)
+        is_default=bool(group.is_default), deferred=deferred, given=given)
 
 
 def _was_never_applied(group: typing.Any, applied: frozenset[str]) -> bool:

@@ -84,8 +84,8 @@ class NodeGroupSpec:
     :param labels: of the group, as Magnum has them.
     :param node_labels: for its nodes in Kubernetes.
     :param node_taints: with key, effect and perhaps value.
-    :param held: it keeps its nodes until its turn in an upgrade; ``image`` is
-        then the one that they were made of.
+    :param deferred: whether its upgrade waits for its turn; ``image`` is then
+        the one that its nodes were made of.
     :param given: name in the chart's values, if another driver chose it.
     """
 
@@ -103,7 +103,7 @@ class NodeGroupSpec:
         default_factory=dict)
     node_taints: tuple[typing.Mapping[str, str], ...] = ()
     is_default: bool = False
-    held: bool = False
+    deferred: bool = False
     given: str | None = None
 
     @property

@@ -95,7 +95,7 @@ class Former:
 
     :param kept: chart and values.
     :param images: image ids in rows of node groups, by uuid.
-    :param held: see State.
+    :param deferred: see State.
     :param in_rows: whether Magnum's rows have the upgrade. Only recorded of
         one to the present template; the row of any other names its template.
     """
@@ -103,7 +103,7 @@ class Former:
     kept: kept_module.Kept
     images: typing.Mapping[str, str | None] = dataclasses.field(
         default_factory=dict)
-    held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
+    deferred: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
     in_rows: bool = False
 
@@ -132,9 +132,10 @@ class State:
     :param sizes: of node groups, by uuid, that were requested, the first one
         included, and that are not set yet: charts leave those of autoscaled
         groups to the autoscaler.
-    :param held: pairs of image id and Kubernetes version that node groups keep
-        until their turn in an upgrade, by uuid. This survives a failed
-        operation, so that the next one continues in order.
+    :param deferred: node groups whose upgrade waits for its turn, by uuid:
+        pairs of image id and Kubernetes version that they keep until then.
+        This survives a failed operation, so that the next one continues in
+        order.
     :param adopted: None: this driver created the cluster.
     :param former: None: no upgrade waits to be applied.
     :param generation: number of the last request; each raises it.
@@ -156,7 +157,7 @@ class State:
     failed: str = ''
     marked: tuple[str, ...] = ()
     sizes: typing.Mapping[str, int] = dataclasses.field(default_factory=dict)
-    held: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
+    deferred: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
         default_factory=dict)
     adopted: Adopted | None = None
     former: Former | None = None
@@ -209,6 +210,11 @@ def with_record(state: State, record: credentials.Record,
 
 
 def dump(state: State) -> str:
+    """The content of the Secret, JSON.
+
+    Its keys are older than the names of some fields. They do not change:
+    clusters live longer than releases of the driver.
+    """
     return json.dumps({
         'schema': SCHEMA,
         'generation': state.generation,
@@ -226,9 +232,13 @@ def dump(state: State) -> str:
         'failed': state.failed,
         'marked': list(state.marked),
         'sizes': dict(state.sizes),
-        'held': dict(state.held),
+        'held': dict(state.deferred),
         'adopted': state.adopted and dataclasses.asdict(state.adopted),
-        'former': state.former and dataclasses.asdict(state.former),
+        'former': state.former and {
+            'kept': kept_module.dump(state.former.kept),
+            'images': dict(state.former.images),
+            'held': dict(state.former.deferred),
+            'in_rows': state.former.in_rows},
         'record': [{**dataclasses.asdict(entry),
                     'applied_at': _text(entry.applied_at)}
                    for entry in state.record],
@@ -256,7 +266,7 @@ def load(text: str, release: str = '') -> State:
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
                  tuple(found.get('marked', ())), dict(found.get('sizes', {})),
-                 _held(found), _adopted(found.get('adopted')),
+                 _deferred(found), _adopted(found.get('adopted')),
                  _former(found.get('former')),
                  int(found.get('generation', 0)))
 
@@ -274,8 +284,8 @@ def _entry(found: typing.Mapping[str, typing.Any]) -> credentials.Entry:
     return credentials.Entry(**known)
 
 
-def _held(found: typing.Mapping[str, typing.Any]
-          ) -> dict[str, tuple[str, str]]:
+def _deferred(found: typing.Mapping[str, typing.Any]
+              ) -> dict[str, tuple[str, str]]:
     return {uuid: (image, version)
             for uuid, (image, version) in found.get('held', {}).items()}
 
@@ -283,7 +293,7 @@ def _held(found: typing.Mapping[str, typing.Any]
 def _former(found: typing.Mapping[str, typing.Any] | None) -> Former | None:
     kept = kept_module.load(found['kept']) if found else None
     return None if not (found and kept) else Former(
-        kept, dict(found['images']), _held(found),
+        kept, dict(found['images']), _deferred(found),
         # Earlier releases did not record this.
         found.get('in_rows', True))
 

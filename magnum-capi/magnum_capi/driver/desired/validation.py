@@ -66,7 +66,7 @@ def check(spec: spec_model.ClusterSpec,
             own = read
         problems += node_groups.problems(
             group, own, versions.parse(spec.image.kube_version),
-            joins=not group.held and (
+            joins=not group.deferred and (
                 joining is None or group.uuid in joining),
             scale_from_zero=scale_from_zero)
         problems += _root_volume(spec, own, f'node group {group.name!r}: ')

@@ -35,7 +35,7 @@ class State(enum.Enum):
     FAILED = 'failed'
     GONE = 'gone'
     #: It stays unchanged until its turn in an upgrade.
-    HELD = 'held'
+    DEFERRED = 'deferred'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,9 +119,10 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     drift = [] if group.autoscaled else _differs(
         counts.wanted, group.count)
     found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
-    if group.held:
+    if group.deferred:
         # Its failures do not count before its turn: the upgrade may repair it.
-        return Observation(State.HELD, f'{label}: waits for its turn', **found)
+        return Observation(
+            State.DEFERRED, f'{label}: waits for its turn', **found)
     own = machines.of_group(snapshot, group, wanted)
     failures = _failures(label, 'machine_deployments', deployment, own,
                          snapshot)

@@ -73,13 +73,13 @@ def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     failing = {} if action else _since(snapshot, wanted, failures, now)
     blockers += _blockers(snapshot, observed)
     turn = ''
-    held = [group.why for group in observed.values()
-            if group.state is node_groups.State.HELD]
-    if held and not (action or failures):
+    deferred = [group.why for group in observed.values()
+                if group.state is node_groups.State.DEFERRED]
+    if deferred and not (action or failures):
         turn = upgrade_order.turn(snapshot, wanted, observed)
         action = ADVANCE if turn else action
-    if held:
-        blockers += held
+    if deferred:
+        blockers += deferred
     elif not blockers:
         blockers = _addons(snapshot, wanted)
     lasting = _is_lasting(wanted, failures, failing, now)

@@ -31,14 +31,14 @@ def turn(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
 
     :param observed: by the keys of the groups.
     """
-    held = [group for group in wanted.groups
-            if observed[group.key].state is node_groups.State.HELD]
+    deferred = [group for group in wanted.groups
+                if observed[group.key].state is node_groups.State.DEFERRED]
     ready = all(
         observed[group.key].state is node_groups.State.READY
         for group in wanted.groups
-        if group not in held and not group.deleting)
-    if held and ready and _has_its_version(snapshot, wanted):
-        return held[0].key
+        if group not in deferred and not group.deleting)
+    if deferred and ready and _has_its_version(snapshot, wanted):
+        return deferred[0].key
     return ''
 
 

@@ -113,9 +113,9 @@ class StrategyTest(testtools.TestCase):
         self.assertEqual(theirs, self.strategy(GROUP, before=theirs))
 
     def test_group_of_another_driver_waits_for_its_turn(self):
-        held = self.strategy(dataclasses.replace(GROUP, held=True))
-        self.assertEqual({'type': 'OnDelete'}, held)
-        self.assertIsNone(self.strategy(GROUP, before=held))
+        deferred = self.strategy(dataclasses.replace(GROUP, deferred=True))
+        self.assertEqual({'type': 'OnDelete'}, deferred)
+        self.assertIsNone(self.strategy(GROUP, before=deferred))
 
 
 class UpgradedTest(testtools.TestCase):

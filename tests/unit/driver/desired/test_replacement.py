@@ -117,8 +117,8 @@ class ReplacedTest(testtools.TestCase):
         old = changed(then, 'spec.strategy.type', 'OnDelete')
         new = changed(changed(then, 'spec.strategy', None),
                       'spec.rollout.strategy.type', 'OnDelete')
-        for held in (old, new):
-            self.assertEqual({}, replacement.replaced([GROUP], [held]))
+        for deferred in (old, new):
+            self.assertEqual({}, replacement.replaced([GROUP], [deferred]))
 
     def test_part_that_goes_or_comes(self):
         self.assertEqual(

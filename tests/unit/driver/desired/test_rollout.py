@@ -11,7 +11,7 @@ from tests.unit.driver import objects
 SURGE = {'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': '0%'}}
 GO = {'rollingUpdate': {'maxUnavailable': 3}}
 COME = {'rollingUpdate': {'maxSurge': 3}}
-ONE, HELD = {'count': 1}, {'held': True}
+ONE, DEFERRED = {'count': 1}, {'deferred': True}
 
 
 class BatchTest(testtools.TestCase):
@@ -43,14 +43,14 @@ class StrategyTest(testtools.TestCase):
             {'maxSurge': 0, 'maxUnavailable': 1}, {'maxSurge': 0},
             {'maxUnavailable': 1})),
         # Nobody is replaced before the turn of the group.
-        *((size, {**HELD, 'count': count}, {}, {'type': 'OnDelete'})
+        *((size, {**DEFERRED, 'count': count}, {}, {'type': 'OnDelete'})
           for size in (None, 2) for count in (1, 2)),
         # The usual type changes nothing.
         *((3, group, {'type': 'RollingUpdate'}, expected)
           for group, expected in (({}, GO), (ONE, SURGE),
-                                  (HELD, {'type': 'OnDelete'}))),
+                                  (DEFERRED, {'type': 'OnDelete'}))),
         # Nodes are replaced by hand.
-        *((3, group, {'type': kind}, None) for group in ({}, ONE, HELD)
+        *((3, group, {'type': kind}, None) for group in ({}, ONE, DEFERRED)
           for kind in ('OnDelete', 'Surge')))
 
     def test_what_a_group_says(self):

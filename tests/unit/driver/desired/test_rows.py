@@ -104,16 +104,16 @@ class RowsTest(testtools.TestCase):
             api_address='https://x', status_reason='because'))
 
     def test_group_that_waits_for_its_turn_is_another_request(self):
-        held = {small_world.WORKERS: ('image', '1.34.2')}
-        digests = {self.rows().digest(held=one) for one in (
-            {}, held, {small_world.WORKERS: ('image', '1.34.3')})}
+        deferred = {small_world.WORKERS: ('image', '1.34.2')}
+        digests = {self.rows().digest(deferred=one) for one in (
+            {}, deferred, {small_world.WORKERS: ('image', '1.34.3')})}
         self.assertEqual(3, len(digests))
         # A group that is gone is none.
         self.assertEqual(self.rows().digest(),
-                         self.rows().digest(held={'gone': ('i', 'v')}))
+                         self.rows().digest(deferred={'gone': ('i', 'v')}))
         self.assertEqual([False, True], [
-            group.held for group in self.rows().wanted(
-                state.State(held=held)).groups])
+            group.deferred for group in self.rows().wanted(
+                state.State(deferred=deferred)).groups])
 
     def test_release_has_the_values_that_were_recorded_for_the_rows(self):
         kept = kept_module.Kept({'nodeGroups': []},

@@ -33,7 +33,12 @@ YESTERDAY = {
                  'looked': '2026-11-21T15:01:00+00:00',
                  'left': {'cluster': ['', 1]}},
     'failed': '', 'marked': ['m1'], 'sizes': {'g1': 3},
-    'held': {'g1': ['i1', '1.34.2']}, 'adopted': None, 'former': None,
+    'held': {'g1': ['i1', '1.34.2']}, 'adopted': None,
+    'former': {'kept': {'values': {'kubernetesVersion': '1.33.9'},
+                        'chart': None, 'template': 't0',
+                        'default_labels': None, 'images': {}, 'rows': ''},
+               'images': {'g1': 'i1'}, 'held': {'g2': ['i0', '1.33.9']},
+               'in_rows': True},
     'record': [{'name': 'n1', 'user_id': 'u1', 'stage': 'applied',
                 'id': 'id-1', 'applied_at': '2026-11-21T15:00:00+00:00',
                 'outgoing': False}],
@@ -153,11 +158,17 @@ class StateTest(base.TestCase):
              {'g1': ('i1', '1.34.2')}, 'id-1', {'n1': 'geheim'}, 0),
             (state.operation, state.since, set(state.applied), state.batch,
              state.values['kubernetesVersion'], state.marked, state.sizes,
-             state.held, state.record[0].id, state.secrets,
+             state.deferred, state.record[0].id, state.secrets,
              state.generation))
         written = self.secrets().write_state(state)
         self.assertEqual(state, self.secrets().state())
         self.assertEqual(written.version, self.secrets().state().version)
+        # Conductors of an earlier release read it, too.
+        content = json.loads(base64.b64decode(
+            self.api.objects[path]['data'][state_module.KEY]))
+        self.assertEqual(YESTERDAY, {
+            key: value for key, value in content.items()
+            if key in YESTERDAY})
 
 
 class KeyPairTest(testtools.TestCase):

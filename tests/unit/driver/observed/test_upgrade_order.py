@@ -40,14 +40,14 @@ def seen(version=objects.V1BETA2, **kwargs):
 
 
 def wanted(*groups, **kwargs):
-    groups = groups or (held('default-worker'), held('pool'))
+    groups = groups or (deferred('default-worker'), deferred('pool'))
     return objects.wanted(objects.master(status=UPDATE), *groups, **{
         'status': UPDATE, 'digest': 'd', **kwargs})
 
 
-def held(key, **kwargs):
+def deferred(key, **kwargs):
     return objects.group(key=key, name=key, status=UPDATE,
-                         **{'held': True, **kwargs})
+                         **{'deferred': True, **kwargs})
 
 
 def judge(snapshot_, wanted_=None):
@@ -69,7 +69,7 @@ class TurnTest(testtools.TestCase):
 
     def test_size_that_did_not_arrive_is_applied_first(self):
         verdict = judge(seen(), wanted(
-            held('default-worker', count=5), held('pool')))
+            deferred('default-worker', count=5), deferred('pool')))
 
         self.assertEqual(status.APPLY, verdict.action)
 

@@ -365,14 +365,14 @@ class LeftTest(Base):
         self.deleting()
         self.remove_all()
         poller = self.new_loop()
-        held = poller._reconciler.held
+        locked = poller._reconciler.locked
 
         def create(timeout):
             cluster = objects.cluster()
             cluster['metadata']['name'] = small_world.RELEASE
             self.w.helm.put('clusters', cluster)
-            return held(timeout)
-        poller._reconciler.held = create
+            return locked(timeout)
+        poller._reconciler.locked = create
         poller.poll()
         self.assertEqual('DELETE_IN_PROGRESS', self.w.cluster.status)
         self.assert_alive()

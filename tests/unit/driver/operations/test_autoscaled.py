@@ -89,7 +89,7 @@ class ResizeTest(base.TestCase):
             self.machines(1)
 
     def test_request_that_finds_the_lock_busy_is_found(self):
-        with self.reconciler().held(0):
+        with self.reconciler().locked(0):
             self.resize(4)
         self.check_status()
         self.assertEqual(4, self.asked())
@@ -104,14 +104,14 @@ class ResizeTest(base.TestCase):
         for table, uuid in ((self.w.rows.clusters, small_world.CLUSTER),
                             (self.w.rows.groups, small_world.WORKERS)):
             table[uuid]['status'] = 'UPDATE_FAILED'
-        with self.reconciler().held(0):
+        with self.reconciler().locked(0):
             self.resize(4)
         self.check_status()
         self.assertEqual(4, self.asked())
 
     def test_who_keeps_the_lock_does_not_put_back_the_size(self):
         # The health job may have read the row before the request.
-        with self.reconciler().held(0):
+        with self.reconciler().locked(0):
             group = self.w.row(small_world.WORKERS)
             group.node_count, group.status = 4, 'UPDATE_IN_PROGRESS'
             self.w.store.save(group)

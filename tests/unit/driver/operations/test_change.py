@@ -54,7 +54,7 @@ class ChangeTest(base.TestCase):
     def test_busy_lock_leaves_it_to_the_status(self):
         self.created()
         reconciler = self.reconciler()
-        with reconciler.held(0):
+        with reconciler.locked(0):
             self.resize(3)
         self.assertEqual(1, len(self.w.helm.upgrades))
         self.assertEqual('UPDATE_IN_PROGRESS', self.w.cluster.status)

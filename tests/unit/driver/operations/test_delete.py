@@ -173,16 +173,16 @@ class DeleteTest(base.TestCase):
         # the status had removed everything, and the row was still there.
         self.created()
         self.w.helm.uninstall(small_world.RELEASE, small_world.NAMESPACE)
-        held, waiting = reconcile.Reconciler.held, [True]
+        locked, waiting = reconcile.Reconciler.locked, [True]
 
         def late(reconciler, timeout):
             while waiting and waiting.pop():
                 self.check_status(2)
                 self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
-            return held(reconciler, timeout)
+            return locked(reconciler, timeout)
 
         with fixtures.MonkeyPatch(
-                'magnum_capi.driver.reconcile.Reconciler.held', late):
+                'magnum_capi.driver.reconcile.Reconciler.locked', late):
             self.operations().delete()
         self.assertEqual('DELETE_COMPLETE', self.w.cluster.status)
         self.assertEqual([], self.w.left())

@@ -95,7 +95,7 @@ class NamedNodesTest(base.TestCase):
 
     def test_nodes_that_nobody_could_write_down_are_not_forgotten(self):
         # The status would go on with the size, and take any nodes.
-        with self.reconciler().held(0):
+        with self.reconciler().locked(0):
             e = self.assertRaises(failures.Failed, self.resize, 2,
                                   remove=('node-m2',))
 

@@ -228,7 +228,7 @@ class RecoveryTest(Base):
         self.stalled()
         self.replaced(WORKERS)
         poller = self.new_loop()
-        with poller._reconciler.held(0):
+        with poller._reconciler.locked(0):
             self.poll_health()
         self.assert_status('UPDATE_FAILED')
 

@@ -78,11 +78,11 @@ class RotateTest(base.TestCase):
         waited = []
 
         @contextlib.contextmanager
-        def held(reconciler, timeout):
+        def locked(reconciler, timeout):
             waited.append(timeout)
             raise lease.LockBusy('busy', holder='somebody')
             yield
-        self.patch(reconcile.Reconciler, 'held', held)
+        self.patch(reconcile.Reconciler, 'locked', locked)
         self.configure(lock_timeout=60, answer_timeout=49)
         self.assertRaises(failures.Failed, self.operations().rotate, 'u1')
         self.configure(lock_timeout=24)

@@ -71,7 +71,7 @@ class WatchTest(base.TestCase):
     def test_creation_that_holds_the_lock_is_not_disturbed(self):
         self.w.later(seconds=61)
         reconciler = self.reconciler()
-        with reconciler.held(0):
+        with reconciler.locked(0):
             self.check_status()
         self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
         self.assertNotIn('no status', self.logger.output)
@@ -79,12 +79,12 @@ class WatchTest(base.TestCase):
     def test_row_that_goes_while_it_is_looked_at_is_no_error(self):
         self.create()
         poller = self.new_loop()
-        held = poller._reconciler.held
+        locked = poller._reconciler.locked
 
         def go(timeout):
             self.w.rows.clusters.clear()
-            return held(timeout)
-        poller._reconciler.held = go
+            return locked(timeout)
+        poller._reconciler.locked = go
         poller.poll()
         self.assertNotIn('no status', self.logger.output)
 
@@ -103,7 +103,7 @@ class WatchTest(base.TestCase):
         self.api.fault_path = re.compile('.*/clusters/')
         for held, told in ((True, False), (False, True)):
             self.api.faults = [kube_server.UNKNOWN_PATH] * 9
-            with other.held(0) if held else contextlib.nullcontext():
+            with other.locked(0) if held else contextlib.nullcontext():
                 self.check_status()
             self.assertEqual(told, 'Waiting: ' in (
                 self.w.cluster.status_reason or ''))

@@ -297,7 +297,7 @@ class UpgradeTest(base.TestCase):
         self.created()
         before = dict(self.w.rows.clusters[small_world.CLUSTER])
         other = self.reconciler()
-        with other.held(0):
+        with other.locked(0):
             e = self.assertRaises(failures.NotViable, self.upgrade)
         self.assertIn('it cannot be checked now: ', str(e))
         self.assertEqual(before, self.w.rows.clusters[small_world.CLUSTER])

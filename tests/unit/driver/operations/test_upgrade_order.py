@@ -253,7 +253,7 @@ class UpgradeOrderTest(base.TestCase):
 
         self.assertEqual(dataclasses.replace(
             began, progress=None,
-            held={small_world.OTHERS: began.held[small_world.OTHERS]}),
+            deferred={small_world.OTHERS: began.deferred[small_world.OTHERS]}),
             self.secrets().state())
 
     def test_step_that_is_refused_keeps_the_secrets_of_credentials(self):
@@ -271,7 +271,7 @@ class UpgradeOrderTest(base.TestCase):
                          (after.record, after.secrets))
         self.assertEqual(began.kept.template, after.kept.template)
         # Its turn has come all the same; only who is behind it waits.
-        self.assertEqual({small_world.OTHERS}, set(after.held))
+        self.assertEqual({small_world.OTHERS}, set(after.deferred))
 
     def test_image_that_machines_are_made_of_needs_no_other_witness(self):
         self.secrets().write_state(
