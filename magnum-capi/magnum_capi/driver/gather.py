@@ -23,7 +23,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import cluster_api
-from magnum_capi.driver.desired import kept as kept_module
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
@@ -46,7 +46,7 @@ _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 class Plan:
     """What is handed to Helm.
 
-    :param kept: chart and values, to be recorded before they are applied.
+    :param release: chart and values, to be recorded before they are applied.
     :param proxies: file of nodes that the values refer to, whose Secret must
         exist first. None if it was written before.
     :param capacities: annotations of MachineDeployments, by the names of
@@ -56,7 +56,7 @@ class Plan:
     """
 
     spec: spec_model.ClusterSpec
-    kept: kept_module.Kept
+    release: desired_release.DesiredRelease
     proxies: node_files.ProxyFile | None = None
     capacities: collections.abc.Mapping[
         str, dict[str, str]] = dataclasses.field(default_factory=dict)
@@ -66,13 +66,13 @@ class Plan:
     @property
     def values(self) -> collections.abc.Mapping[str, typing.Any]:
         """The values, for Helm."""
-        return self.kept.values
+        return self.release.values
 
     @property
     def chart(self) -> charts.Chart:
         """The chart, for Helm."""
-        assert self.kept.chart
-        return self.kept.chart
+        assert self.release.chart
+        return self.release.chart
 
     def placed(self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
         """The plan with server groups.
@@ -80,9 +80,9 @@ class Plan:
         :param ids: by the keys of ``unplaced``.
         """
         return dataclasses.replace(
-            self, unplaced={}, kept=dataclasses.replace(
-                self.kept, values=placement.placed(
-                    dict(self.kept.values), ids)))
+            self, unplaced={}, release=dataclasses.replace(
+                self.release, values=placement.placed(
+                    dict(self.values), ids)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Planner:
     :param applied, deferred: see state.State.
     :param creating, joining: see validation.check.
     :param batch: see rollout.strategy.
-    :param kept: None for a new cluster.
+    :param current: what it has now; None for a new cluster.
     :param renew: it is upgraded, perhaps to its present template.
     :param core: version of Cluster API, for a new cluster; None: unknown.
     """
@@ -121,7 +121,7 @@ class Planner:
     defaults: Defaults = Defaults()
     batch: int | None = None
     deferred: rows_module.Deferred = dataclasses.field(default_factory=dict)
-    kept: kept_module.Kept | None = None
+    current: desired_release.DesiredRelease | None = None
     renew: bool = False
     core: str | None = None
 
@@ -132,11 +132,11 @@ class Planner:
         default_factory=dict, init=False)
 
     @property
-    def _stays(self) -> kept_module.Kept | None:
-        """What stays as it is; None: all is computed anew."""
-        kept = self.kept
-        return None if self.renew or kept is None or (
-            kept.template != self.rows.template.uuid) else kept
+    def _base(self) -> desired_release.DesiredRelease | None:
+        """What only sizes and node groups change in; None: all is new."""
+        current = self.current
+        return None if self.renew or current is None or (
+            current.template != self.rows.template.uuid) else current
 
     def plan(self) -> Plan:
         """The plan for what the rows ask for.
@@ -146,46 +146,47 @@ class Planner:
         :raises errors.UsageError: a chart or overlay does not exist, or
             differs from the one that the cluster was made of.
         """
-        stays, options = self._stays, self.options
+        base, options = self._base, self.options
         rules = label_rules.Policy(
-            options.default_labels if stays is None or (
-                stays.default_labels is None) else stays.default_labels,
+            options.default_labels if base is None or (
+                base.default_labels is None) else base.default_labels,
             frozenset(options.ignored_labels))
-        there = {group['name'] for group in kept_module.groups(
-            stays.values if stays else {})}
+        there = {group['name'] for group in desired_release.groups(
+            base.values if base else {})}
         found = self._describe(there)
         labels = validation.check(
             found, rules, creating=self.creating, joining=self.joining,
             scale_from_zero=options.scale_from_zero)
-        chart = (stays.chart if stays else None) or pin(
+        chart = (base.chart if base else None) or pin(
             choose_chart(options, labels))
         features = _features(chart)
-        if stays:
+        if base:
             _refuse_changed(chart)
         else:
             self._refuse_unfit(found.image.kube_version, labels, features)
         values = values_module.values(
-            found, labels, features, policy=rules, overlays=() if stays
+            found, labels, features, policy=rules, overlays=() if base
             else overlays(options, labels.capi_helm_values),
             scale_from_zero=options.scale_from_zero)
-        if stays:
-            values = kept_module.resized(
-                stays.values, values, found, self.batch)
+        if base:
+            values = desired_release.resized(
+                base.values, values, found, self.batch)
         else:
-            if self.kept:
-                values = kept_module.upgraded(self.kept.values, values)
-            values = kept_module.with_strategies(values, found, self.batch)
+            if self.current:
+                values = desired_release.upgraded(self.current.values, values)
+            values = desired_release.with_strategies(values, found, self.batch)
         unplaced = placement.wanted(
             found, labels, rules, features, values
         ) if self.cloud.services.has('compute') else {}
-        if stays:
+        if base:
             there.add(placement.CONTROL_PLANE)
         return Plan(
-            found, kept_module.Kept(
+            found, desired_release.DesiredRelease(
                 values, chart, self.rows.template.uuid, dict(rules.defaults),
                 self._images, self.rows.digest(
-                    self.applied, self.deferred, kept_module.bounds(values))),
-            None if stays else node_files.proxies(found, labels),
+                    self.applied, self.deferred,
+                    desired_release.bounds(values))),
+            None if base else node_files.proxies(found, labels),
             _capacities(self.cloud, options, values),
             {key: group for key, group in unplaced.items()
              if key not in there})
@@ -205,25 +206,26 @@ class Planner:
                   ) -> spec_model.ClusterSpec:
         """The cluster that the rows ask for, with ids and names looked up.
 
-        Names of flavors and ids of networks do not change; see kept.FIXED.
+        Names of flavors and ids of networks do not change; see
+        desired_release.FIXED.
 
         :param there: names of the node groups that stay. Only what new ones
             need is looked up.
         """
-        rows, kept = self.rows, self.kept
+        rows, current = self.rows, self.current
         cluster, template = rows.cluster, rows.template
         masters, workers = rows.masters(), rows.workers(self.applied)
-        networks = (kept_module.networks(kept.values) if kept
+        networks = (desired_release.networks(current.values) if current
                     else self._networks())
-        flavors = kept_module.flavors(kept.values) if kept else {}
-        has_new = self._stays is None or any(
+        flavors = desired_release.flavors(current.values) if current else {}
+        has_new = self._base is None or any(
             rows.naming.node_group(group.uuid) not in there
             for group in workers)
         return spec_model.ClusterSpec(
             uuid=cluster.uuid, name=cluster.name,
             project_id=cluster.project_id, user_id=cluster.user_id,
             image=self._image(template.image_id),
-            master_flavor=flavors.get(kept_module.CONTROL_PLANE)
+            master_flavor=flavors.get(desired_release.CONTROL_PLANE)
             or self._flavor(masters.flavor_id or cluster.master_flavor_id),
             master_count=masters.node_count,
             node_groups=tuple(
@@ -291,8 +293,8 @@ class Planner:
 
     def _image(self, reference: str) -> spec_model.Image:
         """An image as it is known, or from Glance."""
-        stays = self._stays
-        known = stays.images if stays else {}
+        base = self._base
+        known = base.images if base else {}
         if reference not in self._images:
             self._images[reference] = (
                 known.get(reference) or self._looked_up(reference))

@@ -23,7 +23,7 @@ from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import kept as kept_module
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
@@ -209,24 +209,25 @@ class Reconciler:
                     self.store.groups(self.cluster)))
 
     def plan(self, state: state_module.State,
-             kept: kept_module.Kept | None, *, creating: bool,
+             current: desired_release.DesiredRelease | None, *, creating: bool,
              joining: collections.abc.Container[str] | None) -> gather.Plan:
         """The plan for Helm, completely checked.
 
-        :param kept: see :meth:`kept`.
+        :param current: see :meth:`current_release`.
         :param creating, joining: see validation.check.
         """
         plan = gather.Planner(
             self.rows(), self.store.cloud, self.runtime.options,
             applied=state.applied, batch=state.batch, deferred=state.deferred,
-            defaults=self.store.defaults(), kept=kept, creating=creating,
+            defaults=self.store.defaults(), current=current, creating=creating,
             joining=joining, core=observer.cluster_api(self.runtime.kube)
             if creating else None).plan()
-        self._refuse_crowded(plan, kept)
+        self._refuse_crowded(plan, current)
         return self.placed(plan)
 
     def _refuse_crowded(self, plan: gather.Plan,
-                        kept: kept_module.Kept | None) -> None:
+                        current: desired_release.DesiredRelease | None
+                        ) -> None:
         """Refuse more nodes in a server group than Nova allows.
 
         Parts that do not grow are as they are.
@@ -234,7 +235,7 @@ class Reconciler:
         :raises spec.InvalidSpec: with the limit and the number.
         """
         wanted = placement.members(plan.values, plan.unplaced)
-        before = placement.members(kept.values) if kept else {}
+        before = placement.members(current.values) if current else {}
         grows = {key: count for key, count in wanted.items()
                  if count > max(before.get(key, 0), 1)}
         limit = server_groups.members_limit(
@@ -274,14 +275,14 @@ class Reconciler:
         return plan.placed(ids)
 
     def drop_unused_server_groups(
-            self, before: kept_module.Kept | None,
-            now: kept_module.Kept) -> None:
+            self, before: desired_release.DesiredRelease | None,
+            now: desired_release.DesiredRelease) -> None:
         """Delete server groups that no new node will be in.
 
         :param now: as Helm has applied it.
         """
-        used = kept_module.server_groups(now.values)
-        if not before or kept_module.server_groups(before.values) <= used:
+        used = desired_release.server_groups(now.values)
+        if not before or desired_release.server_groups(before.values) <= used:
             return
         try:
             server_groups.delete_unused(
@@ -304,13 +305,14 @@ class Reconciler:
                 return self.store.cloud_as(own)
         return self.store.cloud
 
-    def kept(self, state: state_module.State) -> kept_module.Kept | None:
+    def current_release(self, state: state_module.State
+                        ) -> desired_release.DesiredRelease | None:
         """The last chart and values of the cluster, None: it is new.
 
-        If the memory does not have them, they are those of Helm's record.
+        If the state does not have them, they are those of Helm's record.
         """
-        if state.kept is not None:
-            return state.kept
+        if state.release is not None:
+            return state.release
         chart = self.runtime.options.chart
         found = releases.deployed(
             self.runtime.kube, self.namespace, self.release)
@@ -319,7 +321,7 @@ class Reconciler:
         metadata = found['chart']['metadata']
         known = (not chart.is_path
                  and metadata['name'] == chart.name.rpartition('/')[2])
-        return kept_module.Kept(
+        return desired_release.DesiredRelease(
             found.get('config') or {},
             dataclasses.replace(chart, version=metadata['version'])
             if known else None,
@@ -336,7 +338,8 @@ class Reconciler:
         :param rows: the present ones, which are changed and saved.
         """
         state = self.secrets.state()
-        if state.former is None or self._is_in_rows(state.former, state.kept):
+        if state.former is None or self._is_in_rows(
+                state.former, state.release):
             return state
         LOG.warning('Cluster %s: an upgrade that was recorded is not in '
                     'Magnum; it is undone', self.cluster.uuid)
@@ -344,11 +347,11 @@ class Reconciler:
             state, operation='', since=None), state.former, rows)
 
     def _is_in_rows(self, former: state_module.Former,
-                    kept: kept_module.Kept | None) -> bool:
+                    current: desired_release.DesiredRelease | None) -> bool:
         present = self.cluster.cluster_template_id
-        if former.kept.template != present:
+        if former.release.template != present:
             return True
-        return (kept is not None and kept.template == present
+        return (current is not None and current.template == present
                 and former.in_rows)
 
     def undo_upgrade(self, state: state_module.State) -> state_module.State:
@@ -365,7 +368,7 @@ class Reconciler:
         self.lock.check()
         deployed = releases.last_deployed(
             self.runtime.kube, self.namespace, self.release)
-        if deployed and deployed.digest not in (None, former.kept.digest):
+        if deployed and deployed.digest not in (None, former.release.digest):
             return self.secrets.write_state(
                 dataclasses.replace(state, former=None))
         return self._undone(state, former, self.rows())
@@ -377,11 +380,11 @@ class Reconciler:
             group.image_id = former.images.get(group.uuid, group.image_id)
             self.store.save(group)
         # The template changes back when the node groups match it.
-        self.cluster.cluster_template_id = former.kept.template
+        self.cluster.cluster_template_id = former.release.template
         self.store.save(self.cluster)
         return self.secrets.write_state(dataclasses.replace(
-            state, kept=former.kept, deferred=former.deferred, batch=None,
-            former=None))
+            state, release=former.release, deferred=former.deferred,
+            batch=None, former=None))
 
     def reconcile(self, *, lost: bool = False,
                   joining: collections.abc.Container[str] | None = None,
@@ -406,9 +409,9 @@ class Reconciler:
         operation = rows.operation if rows.in_progress else 'UPDATE'
         before = self.state(rows)
         state = request(before) if request else before
-        kept = self.kept(state)
+        current = self.current_release(state)
         try:
-            plan = self.plan(state, kept, creating=operation == 'CREATE',
+            plan = self.plan(state, current, creating=operation == 'CREATE',
                              joining=joining)
         except failures.TRANSIENT:
             if state != before:
@@ -418,13 +421,13 @@ class Reconciler:
         began = state_module.going_on if lost else state_module.begun
         self.lock.check()
         state = self.record(plan, dataclasses.replace(
-            began(state, operation, self.runtime.now()), kept=plan.kept,
-            sizes=self._sizes(plan, state, kept)))
+            began(state, operation, self.runtime.now()), release=plan.release,
+            sizes=self._sizes(plan, state, current)))
         self.recorded = True
         recorded()
         self.unmark(set(before.marked) - set(state.marked))
         try:
-            self._carry_out(plan, state, kept, operation)
+            self._carry_out(plan, state, current, operation)
         except (failures.ClusterGone, *failures.TRANSIENT):
             raise
         except Exception:
@@ -433,10 +436,11 @@ class Reconciler:
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
-                   kept: kept_module.Kept | None, operation: str) -> None:
+                   current: desired_release.DesiredRelease | None,
+                   operation: str) -> None:
         """Apply what is recorded.
 
-        :param kept: before the change.
+        :param current: before the change.
         """
         if operation == 'CREATE' or not credentials.in_use(state.record):
             state = self.ownership.ensure_credential(state)
@@ -455,10 +459,10 @@ class Reconciler:
         self._apply(plan)
         if state.former:
             # Accepted by Helm: it is not undone from now on.
-            kept = state.former.kept
+            current = state.former.release
             state = self.secrets.write_state(
                 dataclasses.replace(state, former=None))
-        self.drop_unused_server_groups(kept, plan.kept)
+        self.drop_unused_server_groups(current, plan.release)
         self._scale(state.sizes)
         done = dataclasses.replace(
             state, sizes={}, applied=state.applied | {
@@ -479,7 +483,7 @@ class Reconciler:
                state: state_module.State) -> state_module.State:
         """Write the memory of the cluster, before the plan is applied.
 
-        :param state: with ``kept`` of the plan. It names the Secret with a
+        :param state: with ``release`` of the plan. It names the Secret with a
             file of nodes, and could not restore it, so that comes first.
         :returns: as written to the Secret.
         """
@@ -502,7 +506,8 @@ class Reconciler:
         return self.secrets.write_state(state)
 
     def _sizes(self, plan: gather.Plan, state: state_module.State,
-               kept: kept_module.Kept | None) -> dict[str, int]:
+               current: desired_release.DesiredRelease | None) -> dict[
+                   str, int]:
         """Sizes of autoscaled groups that the autoscaler would not reach.
 
         * Sizes that users requested.
@@ -514,11 +519,11 @@ class Reconciler:
           maximum (cluster-autoscaler, FAQ.md).
 
         :param state: with requested sizes of any groups.
-        :param kept: before the change.
+        :param current: before the change.
         :returns: by uuid; see state.State.
         """
-        before = kept_module.bounds(kept.values) if kept else {}
-        after = kept_module.bounds(plan.values)
+        before = desired_release.bounds(current.values) if current else {}
+        after = desired_release.bounds(plan.values)
         sizes = {}
         for group in plan.spec.node_groups:
             limits = after.get(group.kube_name)

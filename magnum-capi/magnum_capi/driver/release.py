@@ -95,7 +95,7 @@ class Release:
         self._check()
         revision = self.run(lambda helm: helm.upgrade(
             self._name, plan.chart, plan.values, self._namespace,
-            digest=plan.kept.digest, adopted=adopted))
+            digest=plan.release.digest, adopted=adopted))
         # Helm may run for longer than the lock lasts.
         self._check()
         if adopted:

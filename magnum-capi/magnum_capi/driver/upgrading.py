@@ -17,7 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.desired import kept as kept_module
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
@@ -62,7 +62,7 @@ class Upgrade:
         self._batch = batch
         self._began = runtime.clock.monotonic()
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
-        self._kept: kept_module.Kept | None = None
+        self._current: desired_release.DesiredRelease | None = None
 
     def run(self) -> None:
         """Record the upgrade.
@@ -92,7 +92,7 @@ class Upgrade:
         reconciler.stop_if_deleting()
         rows = reconciler.rows()
         state = reconciler.state(rows)
-        self._kept = reconciler.kept(state)
+        self._current = reconciler.current_release(state)
         self._refuse(rows, state)
         deferred = self._deferred(rows, state)
         images = {group.uuid: group.image_id for group in rows.groups}
@@ -105,13 +105,14 @@ class Upgrade:
                 raise failures.ClusterGone('The cluster is being deleted')
         except errors.MagnumCapiError as e:
             raise failures.NotViable(failures.owner_message(e)) from None
-        former = (state_module.Former(self._kept, images, state.deferred)
-                  if self._kept else None)
+        former = (state_module.Former(self._current, images, state.deferred)
+                  if self._current else None)
         state = reconciler.record(plan, dataclasses.replace(
             state_module.begun(state, 'UPDATE', self._runtime.now()),
-            batch=batch, deferred=deferred, kept=plan.kept, former=former))
+            batch=batch, deferred=deferred, release=plan.release,
+            former=former))
         self._save(rows)
-        if former and former.kept.template == self._template.uuid:
+        if former and former.release.template == self._template.uuid:
             # Its rows would not show it.
             reconciler.secrets.write_state(dataclasses.replace(
                 state, former=dataclasses.replace(former, in_rows=True)))
@@ -144,7 +145,7 @@ class Upgrade:
             self._store.cloud, self._runtime.options,
             applied=state.applied, joining=followers, batch=batch,
             deferred=deferred, defaults=self._store.defaults(),
-            kept=self._kept,
+            current=self._current,
             renew=not self._only)
         plan = self._reconciler.placed(planner.plan())
         self._refuse_replaced(plan, planner)
@@ -238,7 +239,8 @@ class Upgrade:
 
         :returns: see state.State.
         """
-        known = kept_module.images(self._kept.values if self._kept else {})
+        known = desired_release.images(
+            self._current.values if self._current else {})
         names = {group.uuid: rows.naming.node_group(group.uuid)
                  for group in rows.workers(state.applied)
                  if self._follows(group, rows)}

@@ -13,7 +13,7 @@ import testtools
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import kept
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -117,7 +117,7 @@ class PlanTest(Base):
     def test_overlay_of_the_operator_for_all(self):
         self.overlay('addons: {enabled: false}')
         self.options['default_value_overlays'] = ['small']
-        self.assertFalse(kept.has_addons(self.plan().values))
+        self.assertFalse(desired_release.has_addons(self.plan().values))
 
     def test_overlay_that_nobody_allowed(self):
         self.labels(capi_helm_values='other')
@@ -132,9 +132,9 @@ class PlanTest(Base):
                          'be read', str(e))
 
     def test_chart_of_a_running_cluster_is_not_judged(self):
-        made = self.plan().kept
+        made = self.plan().release
         self.options = {'chart_version': '0.14.1'}
-        self.plan(kept=dataclasses.replace(made, chart=charts.Chart(
+        self.plan(current=dataclasses.replace(made, chart=charts.Chart(
             'openstack-cluster', 'https://example.org', '0.14.1')))
 
     def test_flavor_of_masters_is_that_of_their_group_else_the_clusters(self):
@@ -181,7 +181,7 @@ class PlanTest(Base):
                 values = self.plan().values
                 # Masters are no node group.
                 group, = values['nodeGroups'] or [{}]
-                self.assertEqual(expected, kept.get(
+                self.assertEqual(expected, desired_release.get(
                     {**values, 'group': group}, path))
 
     def test_version_of_the_template(self):

@@ -70,7 +70,7 @@ class Outcome:
         state = self.state
         if state is None or state.adopted is None:
             return found
-        chart = state.kept and state.kept.chart
+        chart = state.release and state.release.chart
         found |= {
             'release': self.row.stack_id, 'revision': state.adopted.revision,
             'chart': chart and chart.name,
@@ -157,7 +157,7 @@ class Adoption:
     def _judge(self, reconciler: reconcile.Reconciler,
                undo: bool) -> Outcome:
         found = look.look(reconciler)
-        why = rules.kept(found) if undo else rules.refusals(found)
+        why = rules.return_refusals(found) if undo else rules.refusals(found)
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
         if undo:
@@ -169,7 +169,7 @@ class Adoption:
                  found: rules.Found) -> Outcome:
         """Whether the next change of a cluster would replace its nodes."""
         options, state = self._runtime.options, rules.state(found)
-        assert state.adopted and state.kept
+        assert state.adopted and state.release
         naming = names.Naming(reconciler.release, state.adopted.groups)
         changes = rules.changes(found, state, undo=False)
         for group in found.groups:
@@ -180,7 +180,7 @@ class Adoption:
                 found.cluster, found.groups, found.template, naming),
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
-            kept=state.kept).plan()
+            current=state.release).plan()
         replaced = replacement.replaced(
             reconciler.helm_release.applied() or [],
             reconciler.helm_release.preview(plan))

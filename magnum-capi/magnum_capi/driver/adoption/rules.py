@@ -9,7 +9,7 @@ import typing
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import kept as kept_module
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
@@ -156,7 +156,7 @@ def _of_names(found: Found) -> collections.abc.Iterator[str]:
         return
     mapped = mapping(found.groups)
     values = found.release.values if found.release else {}
-    there = {group.get('name') for group in kept_module.groups(values)}
+    there = {group.get('name') for group in desired_release.groups(values)}
     for group in found.groups:
         if group.uuid not in mapped:
             continue
@@ -195,9 +195,9 @@ def without_autoscaler(found: Found,
     :param values: that the next change would give Helm.
     """
     release = found.release
-    scaled = {group.get('name') for group in kept_module.groups(
+    scaled = {group.get('name') for group in desired_release.groups(
         release.values if release else {}) if group.get('autoscale')}
-    fixed = {group['name'] for group in kept_module.groups(values)
+    fixed = {group['name'] for group in desired_release.groups(values)
              if not group.get('autoscale')}
     names_of = mapping(found.groups)
     return [f'its node group {group.name} is autoscaled, and would have a '
@@ -241,7 +241,7 @@ def state(found: Found) -> state_module.State:
         applied=frozenset(group.uuid for group in found.groups
                           if not group.is_default),
         record=(entry,), secrets={entry.name: credential.secret},
-        kept=kept_module.Kept(
+        release=desired_release.DesiredRelease(
             dict(release.values), chart.pin, found.template.uuid),
         adopted=state_module.Adopted(
             mapping(found.groups), release.revision, found.template.driver,
@@ -269,7 +269,7 @@ def changes(found: Found, memory: state_module.State,
         + ('removed' if undo else 'written'))
 
 
-def kept(found: Found) -> list[str]:
+def return_refusals(found: Found) -> list[str]:
     """Why a cluster cannot be given back; empty: it can."""
     adopted = found.state.adopted
     if adopted is None:

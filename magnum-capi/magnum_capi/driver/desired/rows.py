@@ -13,8 +13,8 @@ import json
 import types
 import typing
 
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.desired import state as state_module
@@ -118,16 +118,16 @@ class Rows:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def desired_digest(self, state: state_module.State) -> str:
-        """Digest of the release that the rows ask for; see kept.Kept.digest.
+        """Digest of the release that the rows ask for.
 
         A request may have been lost before its values were recorded: then no
         release has this digest.
         """
-        kept = state.kept
-        if kept is not None and kept.rows == self.digest(
+        release = state.release
+        if release is not None and release.rows == self.digest(
                 state.applied, state.deferred,
-                kept_module.bounds(kept.values)):
-            return kept.digest
+                desired_release.bounds(release.values)):
+            return release.digest
         return _UNKNOWN
 
     def requested_sizes(self, state: state_module.State) -> dict[str, int]:
@@ -141,7 +141,7 @@ class Rows:
         """
         if self.desired_digest(state) == _UNKNOWN:
             return {}
-        autoscaled = kept_module.bounds(state.values)
+        autoscaled = desired_release.bounds(state.values)
         return {group.uuid: group.node_count for group in self.groups
                 if group.status == 'UPDATE_IN_PROGRESS'
                 and self.naming.node_group(group.uuid) in autoscaled}
@@ -159,7 +159,7 @@ class Rows:
         :param patience, limit: see goal.DesiredCluster.
         """
         cluster = self.cluster
-        autoscaled = kept_module.bounds(state.values)
+        autoscaled = desired_release.bounds(state.values)
         deleting = self.operation == 'DELETE'
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
@@ -178,7 +178,7 @@ class Rows:
             patience=patience,
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
-            addons=kept_module.has_addons(state.values),
+            addons=desired_release.has_addons(state.values),
             digest=None if deleting else self.desired_digest(state))
 
     def _group(self, group: typing.Any, state: state_module.State,

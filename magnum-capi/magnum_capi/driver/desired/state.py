@@ -18,8 +18,8 @@ import json
 import typing
 
 from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi import errors
 
 #: Key of the Secret.
@@ -93,14 +93,14 @@ class Adopted:
 class Former:
     """What a cluster had before an upgrade that is not applied yet.
 
-    :param kept: chart and values.
+    :param release: chart and values.
     :param images: image ids in rows of node groups, by uuid.
     :param deferred: see State.
     :param in_rows: whether Magnum's rows have the upgrade. Only recorded of
         one to the present template; the row of any other names its template.
     """
 
-    kept: kept_module.Kept
+    release: desired_release.DesiredRelease
     images: typing.Mapping[str, str | None] = dataclasses.field(
         default_factory=dict)
     deferred: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
@@ -119,8 +119,8 @@ class State:
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the present upgrade replaces at once,
         None: the chart's default.
-    :param kept: its last chart and values; None: it is not created yet, or
-        the memory was lost.
+    :param release: the desired one; None: the cluster is not created yet, or
+        the state was lost.
     :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
     :param progress: None before the first thorough look.
@@ -150,7 +150,7 @@ class State:
     secrets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict, repr=False)
     batch: int | None = None
-    kept: kept_module.Kept | None = None
+    release: desired_release.DesiredRelease | None = None
     failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
         default_factory=dict)
     progress: goal.Progress | None = None
@@ -167,7 +167,7 @@ class State:
     @property
     def values(self) -> typing.Mapping[str, typing.Any]:
         """The last values of the cluster; empty: it has none yet."""
-        return self.kept.values if self.kept else {}
+        return self.release.values if self.release else {}
 
 
 def name(release: str) -> str:
@@ -222,7 +222,7 @@ def dump(state: State) -> str:
         'since': _text(state.since),
         'applied': sorted(state.applied),
         'batch': state.batch,
-        'kept': kept_module.dump(state.kept),
+        'kept': desired_release.dump(state.release),
         'failing': {key: _text(since)
                     for key, since in state.failing.items()},
         'progress': state.progress and {
@@ -235,7 +235,7 @@ def dump(state: State) -> str:
         'held': dict(state.deferred),
         'adopted': state.adopted and dataclasses.asdict(state.adopted),
         'former': state.former and {
-            'kept': kept_module.dump(state.former.kept),
+            'kept': desired_release.dump(state.former.release),
             'images': dict(state.former.images),
             'held': dict(state.former.deferred),
             'in_rows': state.former.in_rows},
@@ -261,7 +261,7 @@ def load(text: str, release: str = '') -> State:
                  frozenset(found.get('applied', ())),
                  record,
                  dict(found.get('secrets', {})), found.get('batch'),
-                 kept_module.load(found.get('kept')),
+                 desired_release.load(found.get('kept')),
                  {key: datetime.datetime.fromisoformat(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
@@ -291,9 +291,9 @@ def _deferred(found: typing.Mapping[str, typing.Any]
 
 
 def _former(found: typing.Mapping[str, typing.Any] | None) -> Former | None:
-    kept = kept_module.load(found['kept']) if found else None
-    return None if not (found and kept) else Former(
-        kept, dict(found['images']), _deferred(found),
+    release = desired_release.load(found['kept']) if found else None
+    return None if not (found and release) else Former(
+        release, dict(found['images']), _deferred(found),
         # Earlier releases did not record this.
         found.get('in_rows', True))
 

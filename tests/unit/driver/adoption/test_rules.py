@@ -140,7 +140,8 @@ class StateTest(testtools.TestCase):
         self.assertEqual({'w': 'default-worker'}, dict(made.adopted.groups))
         self.assertEqual((3, rules.FORMER), (
             made.adopted.revision, made.adopted.driver))
-        self.assertEqual((PIN, VALUES), (made.kept.chart, made.kept.values))
+        self.assertEqual(
+            (PIN, VALUES), (made.release.chart, made.release.values))
         entry = made.record[0]
         self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'applied'), (
             entry.name, entry.id, entry.user_id, entry.stage))
@@ -190,7 +191,7 @@ class KeptTest(testtools.TestCase):
         rotated = dataclasses.replace(
             one.state, record=credentials.rotate(one.state.record) + (
                 credentials.Entry('next', 'u1'),))
-        self.assertEqual([], rules.kept(one))
+        self.assertEqual([], rules.return_refusals(one))
         for given, why in (
                 (found(), 'it is not adopted'),
                 (self.adopted(release=rules.Release('deployed', 4)),
@@ -200,5 +201,5 @@ class KeptTest(testtools.TestCase):
                 (self.adopted(cluster=types.SimpleNamespace(**{
                     **vars(one.cluster), 'status': 'UPDATE_IN_PROGRESS'})),
                  'UPDATE_IN_PROGRESS')):
-            said, = rules.kept(given)
+            said, = rules.return_refusals(given)
             self.assertIn(why, said)

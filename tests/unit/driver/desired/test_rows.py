@@ -8,8 +8,8 @@ import testtools
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import credentials
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import goal
-from magnum_capi.driver.desired import kept as kept_module
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
@@ -26,19 +26,18 @@ class StateTest(testtools.TestCase):
     def test_comes_back_as_it_was(self):
         entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
                                   objects.NOW, True)
-        kept = state.State('UPDATE', objects.NOW, frozenset(('g',)),
-                           (entry,), {'n': 'secret'}, 2, kept_module.Kept(
-                               {'a': [1], 'nodeGroups': [{'name': 'g'}]},
-                               charts.Chart('c', None, '1.0.0'), 't',
-                               {'l': 'true'},
-                               {'u': spec.Image('i', 'v1.34.2', 'ubuntu')},
-                               'd'),
-                           {'machines/m': objects.NOW}, goal.Progress(
-                               objects.NOW, objects.ago(hours=1),
-                               {'groups/g': ('7', 3)}), 'because',
-                           ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
-        found = state.load(state.dump(kept))
-        self.assertEqual(kept, found)
+        release = desired_release.DesiredRelease(
+            {'a': [1], 'nodeGroups': [{'name': 'g'}]},
+            charts.Chart('c', None, '1.0.0'), 't', {'l': 'true'},
+            {'u': spec.Image('i', 'v1.34.2', 'ubuntu')}, 'd')
+        written = state.State(
+            'UPDATE', objects.NOW, frozenset(('g',)), (entry,),
+            {'n': 'secret'}, 2, release, {'machines/m': objects.NOW},
+            goal.Progress(objects.NOW, objects.ago(hours=1),
+                          {'groups/g': ('7', 3)}), 'because',
+            ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
+        found = state.load(state.dump(written))
+        self.assertEqual(written, found)
 
     def test_fields_of_another_version_are_left_out(self):
         text = ('{"record": [{"name": "n", "user_id": "u", "colour": "red"}],'
@@ -116,15 +115,17 @@ class RowsTest(testtools.TestCase):
                 state.State(deferred=deferred)).groups])
 
     def test_release_has_the_values_that_were_recorded_for_the_rows(self):
-        kept = kept_module.Kept({'nodeGroups': []},
-                                rows=self.rows().digest())
-        recorded = state.State(kept=kept)
-        self.assertEqual(kept.digest, self.rows().wanted(recorded).digest)
+        release = desired_release.DesiredRelease(
+            {'nodeGroups': []}, rows=self.rows().digest())
+        recorded = state.State(release=release)
+        self.assertEqual(release.digest, self.rows().wanted(recorded).digest)
         for lost in (state.State(), state.State(
-                kept=dataclasses.replace(kept, rows='other'))):
-            self.assertNotEqual(kept.digest, self.rows().wanted(lost).digest)
+                release=dataclasses.replace(release, rows='other'))):
+            self.assertNotEqual(
+                release.digest, self.rows().wanted(lost).digest)
         self.w.rows.groups[small_world.WORKERS]['node_count'] = 7
-        self.assertNotEqual(kept.digest, self.rows().wanted(recorded).digest)
+        self.assertNotEqual(
+            release.digest, self.rows().wanted(recorded).digest)
 
     def test_group_whose_creation_failed_never_was(self):
         for status, default, applied, there in (

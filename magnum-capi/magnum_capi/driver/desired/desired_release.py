@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The values that a cluster was last given, which it keeps. Pure.
+"""The Helm release that a cluster should have: chart and values. Pure.
 
-Options of the driver, files of the operator, images and networks change
-during the life of a cluster, and another driver expresses the same cluster in
-other values. A resize must not apply such a change: it could replace every
-node. So a cluster keeps its last values, and only sizes and node groups change
-in them. An upgrade computes them anew, except for what no cluster can change.
+It is recorded in the driver's state before Helm applies it, and it outlives
+what it was made from. Options of the driver, files of the operator, images and
+networks change during the life of a cluster, and another driver expresses the
+same cluster in other values. A resize must not apply such a change: it could
+replace every node. So a cluster keeps its chart and values, and only sizes and
+node groups change in them. An upgrade computes them anew, except for what no
+cluster can change.
 """
 
 import collections.abc
@@ -69,8 +71,8 @@ _FIXED_OF_CLASS = ('availabilityZone', 'fstype', 'parameters', 'provisioner',
 
 
 @dataclasses.dataclass(frozen=True)
-class Kept:
-    """The chart and values of a cluster, and what they were made from.
+class DesiredRelease:
+    """The desired chart and values, and what they were made from.
 
     :param values: as Helm gets them.
     :param chart: None: unknown; the operator's present one counts.
@@ -313,29 +315,29 @@ def put(values: _Values, path: str, value: typing.Any) -> None:
         values[key] = copy.deepcopy(value)
 
 
-def dump(kept: Kept | None) -> _Values | None:
+def dump(release: DesiredRelease | None) -> _Values | None:
     """In the form of JSON."""
-    return None if kept is None else dataclasses.asdict(kept)
+    return None if release is None else dataclasses.asdict(release)
 
 
 def load(found: collections.abc.Mapping[str, typing.Any] | None
-         ) -> Kept | None:
+         ) -> DesiredRelease | None:
     """Read what :func:`dump` made; fields of other releases are left out.
 
     :raises TypeError: values are missing.
     """
     if found is None:
         return None
-    known = _known(Kept, found)
+    known = _known(DesiredRelease, found)
     if known.get('chart'):
         known['chart'] = charts.Chart(**_known(charts.Chart, known['chart']))
     known['images'] = {
         name: spec_model.Image(**_known(spec_model.Image, image))
         for name, image in known.get('images', {}).items()}
-    return Kept(**known)
+    return DesiredRelease(**known)
 
 
-def _known(kind: type[Kept | charts.Chart | spec_model.Image],
+def _known(kind: type[DesiredRelease | charts.Chart | spec_model.Image],
            found: typing.Mapping[str, typing.Any]) -> _Values:
     fields = {field.name for field in dataclasses.fields(kind)}
     return {key: value for key, value in found.items() if key in fields}

@@ -6,7 +6,7 @@ import dataclasses
 import testtools
 
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import kept
+from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import spec
 from tests.unit.driver.desired import test_values
 
@@ -38,7 +38,8 @@ def cluster(*groups):
 def resized(*groups, found=FOUND, specs=None, batch=None):
     specs = [dataclasses.replace(GROUP, given=group['name'])
              for group in groups] if specs is None else specs
-    return kept.resized(found, computed(*groups), cluster(*specs), batch)
+    return desired_release.resized(
+        found, computed(*groups), cluster(*specs), batch)
 
 
 class ResizedTest(testtools.TestCase):
@@ -66,7 +67,7 @@ class ResizedTest(testtools.TestCase):
         found = resized({'name': 'workers', 'machineCount': 2, **bounds})
         group = found['nodeGroups'][0]
         self.assertEqual(bounds, {key: group[key] for key in bounds})
-        self.assertEqual({'workers': (1, 4)}, kept.bounds(found))
+        self.assertEqual({'workers': (1, 4)}, desired_release.bounds(found))
         back = resized({'name': 'workers', 'machineCount': 2}, found=found)
         self.assertEqual({'name', 'machineFlavor', 'machineCount'},
                          set(back['nodeGroups'][0]))
@@ -127,33 +128,33 @@ class UpgradedTest(testtools.TestCase):
                 'additionalStorageClasses': list(others)}}}
         old = {'name': 'ssd', 'reclaimPolicy': 'Delete', 'fstype': 'xfs'}
         new = {'reclaimPolicy': 'Retain', 'allowVolumeExpansion': True}
-        found = kept.upgraded({'addons': cinder(old)}, computed(
+        found = desired_release.upgraded({'addons': cinder(old)}, computed(
             addons=cinder({**new, 'name': 'hdd'}, {**new, 'name': 'ssd'})))
         self.assertEqual(cinder(
             {**new, 'name': 'hdd'},
             {**old, 'allowVolumeExpansion': True}), found['addons'])
-        self.assertFalse(kept.reclaims_volumes(found))
+        self.assertFalse(desired_release.reclaims_volumes(found))
 
     def test_volumes_of_one_storage_class_are_retained(self):
         for default, other in (('Delete', 'Retain'), ('Retain', 'Delete')):
-            self.assertFalse(kept.reclaims_volumes({'addons': {'openstack': {
-                'csiCinder': {
+            self.assertFalse(desired_release.reclaims_volumes({
+                'addons': {'openstack': {'csiCinder': {
                     'defaultStorageClass': {'reclaimPolicy': default},
                     'additionalStorageClasses': [
                         {'name': 'b', 'reclaimPolicy': other}]}}}}))
 
 
-class KeptTest(testtools.TestCase):
+class DesiredReleaseTest(testtools.TestCase):
 
     def test_fields_of_another_version_are_left_out(self):
-        found = {**kept.dump(kept.Kept(FOUND, charts.Chart('c'))),
-                 'colour': 'red'}
+        release = desired_release.DesiredRelease(FOUND, charts.Chart('c'))
+        found = {**desired_release.dump(release), 'colour': 'red'}
         found['chart']['colour'] = 'red'
-        self.assertEqual(kept.Kept(FOUND, charts.Chart('c')),
-                         kept.load(found))
+        self.assertEqual(release, desired_release.load(found))
 
     def test_digest_is_of_chart_and_values(self):
-        one = kept.Kept(FOUND, charts.Chart('c', None, '1.0.0'))
+        one = desired_release.DesiredRelease(
+            FOUND, charts.Chart('c', None, '1.0.0'))
         others = [dataclasses.replace(one, chart=charts.Chart(
             'c', None, '1.0.1')), dataclasses.replace(one, values=resized())]
         self.assertEqual(3, len({found.digest for found in (one, *others)}))
@@ -162,19 +163,21 @@ class KeptTest(testtools.TestCase):
 
     def test_digest_has_no_size_that_the_autoscaler_changes(self):
         def digest(count, **more):
-            return kept.Kept({'nodeGroups': [
+            return desired_release.DesiredRelease({'nodeGroups': [
                 {'name': 'g', 'machineCount': count, **more}]}).digest
         self.assertNotEqual(digest(1), digest(2))
         self.assertEqual(digest(1, autoscale=True), digest(2, autoscale=True))
 
     def test_ids_of_server_groups(self):
-        self.assertEqual({'a', 'b'}, kept.server_groups({
+        self.assertEqual({'a', 'b'}, desired_release.server_groups({
             'controlPlane': {'serverGroupId': 'a'}, 'nodeGroups': [
                 {'name': 'g', 'serverGroupId': 'b'}, {'name': 'h'}]}))
 
     def test_ids_of_networks_but_no_names(self):
-        self.assertEqual(spec.Networks('e', 'n', None), kept.networks({
-            'clusterNetworking': {'externalNetworkId': 'e', 'internalNetwork':
-                                  {'networkFilter': {'id': 'n'},
-                                   'subnetFilter': {'name': 's'}}}}))
-        self.assertEqual(spec.Networks(), kept.networks({}))
+        self.assertEqual(
+            spec.Networks('e', 'n', None), desired_release.networks({
+                'clusterNetworking': {
+                    'externalNetworkId': 'e', 'internalNetwork': {
+                        'networkFilter': {'id': 'n'},
+                        'subnetFilter': {'name': 's'}}}}))
+        self.assertEqual(spec.Networks(), desired_release.networks({}))
