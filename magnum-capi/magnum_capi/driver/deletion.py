@@ -153,7 +153,7 @@ class Deletion:
         if not (self._drop_server_groups() and self._drop_leftovers(state)):
             return False
         reconciler.store.drop_certificates(cluster)
-        # Only the memory says that an adopted cluster is ours: without it, no
+        # Only the state says that an adopted cluster is ours: without it, no
         # process could continue after a crash.
         cluster.stack_id = names.cluster(cluster.uuid)
         reconciler.store.save(cluster)

@@ -38,7 +38,6 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver import memory as memory_module
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import progress
@@ -46,6 +45,7 @@ from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import status
 from magnum_capi.driver.observed import verdicts
 from magnum_capi.driver import observer
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import lease
@@ -77,7 +77,7 @@ class Loop:
         self._store = reconciler.store
         self._cluster = reconciler.cluster
         self._deletion = deletion.Deletion(reconciler)
-        self._memory = memory_module.of(
+        self._cache = poll_cache.of(
             self._cluster.uuid, self._runtime.clock.monotonic())
 
     def poll(self) -> None:
@@ -102,25 +102,25 @@ class Loop:
 
     def _poll(self) -> None:
         if not self._store.reload(self._cluster):
-            memory_module.forget(self._cluster.uuid)
+            poll_cache.forget(self._cluster.uuid)
             return
         self._reconciler.refuse_foreign()
         if not self._rows().in_progress:
-            self._memory.operation_ended()
+            self._cache.operation_ended()
             return
         kube = self._runtime.cached or self._runtime.kube
         cluster = kube.get('Cluster', self._reconciler.namespace,
                            self._reconciler.release)
         now = self._runtime.now()
         if (observer.is_busy(cluster)
-                and not self._memory.is_due(cluster, now)
+                and not self._cache.is_due(cluster, now)
                 and not self._is_overdue(now)):
             return
         with self._reconciler.locked(0):
             self.once()
 
     def _is_overdue(self, now: datetime.datetime) -> bool:
-        wanted = self._memory.wanted
+        wanted = self._cache.wanted
         return wanted is not None and bool(status.overdue(wanted, now))
 
     def _explain(self, reason: str, locked: bool = True) -> None:
@@ -176,7 +176,7 @@ class Loop:
         known, state = state, self._progressed(rows, state, snapshot)
         wanted, now = self._wanted(rows, state), self._runtime.now()
         verdict = status.judge(snapshot, wanted, now)
-        self._memory.was_read(snapshot.cluster, wanted, bool(
+        self._cache.was_read(snapshot.cluster, wanted, bool(
             verdict.failing or verdict.action or rows.operation == 'DELETE'),
             now)
         if not verdict.is_complete:
@@ -185,7 +185,7 @@ class Loop:
                 state = self._reconciler.secrets.write_state(state)
         if verdict.status == 'DELETE_COMPLETE':
             if ends and self._deletion.finish(state):
-                memory_module.forget(self._cluster.uuid)
+                poll_cache.forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
             self._save(rows, state, snapshot,
                        self._delete_again(snapshot, verdict))
@@ -282,9 +282,9 @@ class Loop:
         """
         cluster, now = self._cluster, self._runtime.now()
         stamp = cluster.updated_at or cluster.created_at
-        known, since = self._memory.written
+        known, since = self._cache.written
         if since is None or known != stamp:
-            self._memory.written = stamp, now
+            self._cache.written = stamp, now
             return 0.0
         return (now - since).total_seconds()
 
@@ -338,7 +338,7 @@ class Loop:
                failed: str = '') -> None:
         """Write that no operation is in progress; see state.ended."""
         self._reconciler.end(state, failed)
-        self._memory.operation_ended()
+        self._cache.operation_ended()
 
     def _are_stale(self, rows: rows_module.Rows,
                    unsized: collections.abc.Container[str] = ()) -> bool:
@@ -426,12 +426,12 @@ class Loop:
         used = credentials.in_use(state.record)
         return (len(state.record) > 1 and used == state.record[-1]
                 and not used.outgoing and self._runtime.clock.monotonic()
-                >= self._memory.settles_at)
+                >= self._cache.settles_at)
 
     def _finish_rotation(self, state: state_module.State,
                          snapshot: snapshot_module.Snapshot) -> None:
-        self._memory.settles_at = (
-            self._runtime.clock.monotonic() + memory_module.UNCHANGED)
+        self._cache.settles_at = (
+            self._runtime.clock.monotonic() + poll_cache.UNCHANGED)
         try:
             self._reconciler.ownership.settle(state, snapshot.addons)
         except services.CloudError as e:
@@ -448,12 +448,12 @@ class Loop:
         cluster_conductor.py, cluster_resize and cluster_update).
         """
         if not has_not_begun(rows, state):
-            self._memory.waiting = None
+            self._cache.waiting = None
             return False
         request, now = rows.digest(), self._runtime.clock.monotonic()
-        if self._memory.waiting is None or self._memory.waiting[0] != request:
-            self._memory.waiting = request, now
-        return (now - self._memory.waiting[1]
+        if self._cache.waiting is None or self._cache.waiting[0] != request:
+            self._cache.waiting = request, now
+        return (now - self._cache.waiting[1]
                 >= self._runtime.options.lost_after)
 
     def _correct(self, rows: rows_module.Rows, state: state_module.State,
@@ -490,8 +490,8 @@ class Loop:
                 self._store.save(group)
 
     def _rows(self) -> rows_module.Rows:
-        rows = self._reconciler.rows(self._memory.template)
-        self._memory.template = rows.template
+        rows = self._reconciler.rows(self._cache.template)
+        self._cache.template = rows.template
         return rows
 
 

@@ -16,10 +16,10 @@ from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import loop
-from magnum_capi.driver import memory
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi import errors
 from magnum_capi.kube import client
@@ -77,7 +77,7 @@ class Monitor:
             # magnum/service/periodic.py, ClusterHealthUpdateJob).
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
-        known = memory.of(self._cluster.uuid, runtime.clock.monotonic())
+        known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
         state = self._state(runtime, reconciler)
         rows = reconciler.rows(known.template)
         known.template = rows.template
@@ -101,8 +101,8 @@ class Monitor:
 
     def _state(self, runtime: reconcile.Runtime,
                reconciler: reconcile.Reconciler) -> state_module.State:
-        """The memory of the cluster; without secrets."""
-        known = memory.of(self._cluster.uuid, runtime.clock.monotonic())
+        """The state of the cluster; without secrets."""
+        known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
         version = runtime.cached and runtime.cached.version(
             reconciler.namespace, state_module.name(reconciler.release))
         if version and known.state and known.state[0] == version:
@@ -121,7 +121,7 @@ class Monitor:
         if used is None:
             return credentials.UNKNOWN
         now = runtime.clock.monotonic()
-        known = memory.of(self._cluster.uuid, now)
+        known = poll_cache.of(self._cluster.uuid, now)
         if known.credential:
             id_, answer, until = known.credential
             if id_ == used.id and now < until:

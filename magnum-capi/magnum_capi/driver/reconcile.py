@@ -143,7 +143,7 @@ class Reconciler:
         check. "Not found" would then mean "deleted", and all its resources
         would leak. A cluster that an operator has adopted is accepted.
 
-        :param read: returns the memory of the cluster; read now by default.
+        :param read: returns the state of the cluster; read now by default.
         :raises UsageError: the cluster belongs to another driver.
         """
         if self._is_own:
@@ -481,7 +481,7 @@ class Reconciler:
 
     def record(self, plan: gather.Plan,
                state: state_module.State) -> state_module.State:
-        """Write the memory of the cluster, before the plan is applied.
+        """Write the state of the cluster, before the plan is applied.
 
         :param state: with ``release`` of the plan. It names the Secret with a
             file of nodes, and could not restore it, so that comes first.

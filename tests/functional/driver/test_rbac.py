@@ -22,10 +22,10 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver import loop
-from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver import observer
 from magnum_capi.driver import operations
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
@@ -131,7 +131,7 @@ class Life:
         self.runtime = reconcile.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             cached=self.cached)
-        memory.forget(small_world.CLUSTER)
+        poll_cache.forget(small_world.CLUSTER)
 
     def operations(self):
         return operations.Operations(

@@ -13,8 +13,8 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import loop
-from magnum_capi.driver import memory
 from magnum_capi.driver import operations
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi.driver import upgrading
 from magnum_capi.kube import cache
@@ -40,7 +40,7 @@ class TestCase(testtools.TestCase):
             credential_settle=0, credential_bound=60)
         self.w = self.useFixture(small_world.World(
             self.api, config.Options.read(conf)))
-        memory.forget(small_world.CLUSTER)
+        poll_cache.forget(small_world.CLUSTER)
         # A new one takes longer than all the rest of a test.
         self.useFixture(fixtures.MockPatchObject(
             cluster_secrets, 'key_pair', small_world.key_pair))

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 
 from magnum_capi.driver import loop
-from magnum_capi.driver import memory
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import cache
 from tests.lib import kube_server
@@ -47,7 +47,7 @@ class CostTest(base.TestCase):
     def test_cluster_that_stays_as_it_is_mostly_costs_one_request(self):
         self.check_status(2)
         self.assertEqual([], self.read(30))
-        self.w.later(seconds=memory.UNCHANGED)
+        self.w.later(seconds=poll_cache.UNCHANGED)
         self.assertEqual([1], self.read(3))
 
     def test_cluster_that_changes_is_read_every_third_time(self):
@@ -214,7 +214,7 @@ class MemoryTest(base.TestCase):
         self.check_status()
 
     def kept(self):
-        return memory.of(
+        return poll_cache.of(
             small_world.CLUSTER, self.clock.monotonic()).template
 
     def poll_another(self):
@@ -262,7 +262,7 @@ class RememberedTest(base.TestCase):
         self.api.seen.clear()
         self.check_status(30)
         self.assertEqual([], self.calls())
-        self.w.later(seconds=memory.UNCHANGED)
+        self.w.later(seconds=poll_cache.UNCHANGED)
         self.check_status()
         self.assertNotEqual([], self.calls())
 

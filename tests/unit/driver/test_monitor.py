@@ -10,11 +10,11 @@ from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import loop
-from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import cache
 from magnum_capi import waiting
@@ -133,16 +133,16 @@ class MonitorTest(Base):
     def test_answer_of_one_credential_is_none_of_another(self):
         self.created()
         self.poll()
-        self.memory().credential = 'another', credentials.VALID, 1e9
+        self.cache().credential = 'another', credentials.VALID, 1e9
         self.answer = credentials.INVALID
         self.assertEqual(health.UNHEALTHY, self.poll()['health_status'])
         self.assertEqual(2, len(self.asked))
 
-    def memory(self):
-        return memory.of(small_world.CLUSTER, self.api.clock.monotonic())
+    def cache(self):
+        return poll_cache.of(small_world.CLUSTER, self.api.clock.monotonic())
 
     def observed(self):
-        """A reconciler of the cluster, its memory and its node groups."""
+        """A reconciler of the cluster, its state and its node groups."""
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
         return reconciler, reconciler.secrets.state(), observer.cached(
@@ -220,7 +220,7 @@ class MonitorTest(Base):
         self.assertEqual('UPDATE_COMPLETE', self.polled(0))
         self.assertEqual([0, 1], self.w.credentials())
         self.w.doors.clear()
-        self.polled(memory.UNCHANGED - 1)
+        self.polled(poll_cache.UNCHANGED - 1)
         self.assertEqual([0, 1], self.w.credentials())
         self.polled(1)
         self.assertEqual([1], self.w.credentials())
@@ -427,7 +427,7 @@ class RememberedTest(Base):
                          self.poll()['health_status_reason'])
         self.assertEqual([], self.reads())
 
-    def test_memory_of_the_cluster_is_read_when_it_was_written(self):
+    def test_state_of_the_cluster_is_read_when_it_was_written(self):
         self.quiet()
         reconciler = reconcile.Reconciler(
             self.w.runtime, self.w.store, self.w.row())
@@ -447,7 +447,7 @@ class RememberedTest(Base):
 
     def test_no_secret_is_kept(self):
         self.quiet()
-        self.assertEqual({}, memory.of(
+        self.assertEqual({}, poll_cache.of(
             small_world.CLUSTER, self.w.runtime.clock.monotonic()
         ).state[1].secrets)
 

@@ -10,12 +10,12 @@ import pkgutil
 import testtools
 
 from magnum_capi import driver
-from magnum_capi.driver import memory
+from magnum_capi.driver import poll_cache
 from magnum_capi import kube
 from tests.unit.driver import in_magnum
 
 #: What a process keeps between two polls, and only one thread has.
-KEPT = (memory.Memory,)
+KEPT = (poll_cache.PollCache,)
 
 
 class ValuesTest(testtools.TestCase):

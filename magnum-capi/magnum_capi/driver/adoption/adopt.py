@@ -50,7 +50,7 @@ class Outcome:
 
     :param kind: ADOPTED ... FAILED.
     :param why: one line each.
-    :param state: the memory that is written, or removed.
+    :param state: that is written, or removed.
     :param changes: one line each.
     """
 

@@ -228,7 +228,7 @@ def images(found: Found) -> dict[str, str | None]:
 
 
 def state(found: Found) -> state_module.State:
-    """The memory of an adopted cluster.
+    """The state of an adopted cluster.
 
     :param found: without :func:`refusals`.
     """
@@ -248,13 +248,13 @@ def state(found: Found) -> state_module.State:
             images(found)))
 
 
-def changes(found: Found, memory: state_module.State,
+def changes(found: Found, written: state_module.State,
             undo: bool) -> tuple[str, ...]:
     """The changes and their places, one line each.
 
-    :param memory: that is written, or removed.
+    :param written: that is written, or removed.
     """
-    adopted = memory.adopted or state_module.Adopted()
+    adopted = written.adopted or state_module.Adopted()
     driver = (names.DRIVER, adopted.driver)
     before, after = driver if undo else driver[::-1]
     secret = f'{found.namespace}/{state_module.name(found.cluster.stack_id)}'

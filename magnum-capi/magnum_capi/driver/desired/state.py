@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""The driver's memory of a cluster, in addition to Magnum's rows.
+"""What the driver records of a cluster, in addition to Magnum's rows.
 
-It is one Secret in the management cluster, written only over the content that
-was read before: who lost the lock can overwrite nothing. It has the record of
-application credentials with their secrets (see ``credentials``), when the
-present operation began (Magnum's updated_at changes with every save), what was
-observed of it, which node groups were ever handed to Helm, and the last values
-of the cluster. So every conductor knows what another one observed. Times
-are by the management cluster's clock.
+The recorded state is one Secret in the management cluster, written only over
+the content that was read before: who lost the lock can overwrite nothing. It
+has the record of application credentials with their secrets (see
+``credentials``), when the present operation began (Magnum's updated_at changes
+with every save), what was observed of it, which node groups were ever handed
+to Helm, and the desired release. So every conductor knows what another one
+observed. Times are by the management cluster's clock.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ SCHEMA = 1
 
 
 class Unreadable(errors.MagnumCapiError):
-    """The memory of a cluster cannot be read, so nothing can be done.
+    """The state of a cluster cannot be read, so nothing can be done.
 
     Its Secret is left as it is: without it, the credentials that it names
     would stay in Keystone.
@@ -110,7 +110,7 @@ class Former:
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """The memory of a cluster.
+    """The recorded state of a cluster.
 
     :param operation: CREATE, UPDATE, DELETE; empty when none is in progress.
     :param since: when it began, aware datetime.
@@ -123,7 +123,7 @@ class State:
         the state was lost.
     :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
-    :param progress: None before the first thorough look.
+    :param progress: None before the cluster was first read whole.
     :param failed: why the last operation ended as FAILED, if that was because
         of the observed state; the text that Magnum has as status_reason.
     :param marked: names of the Machines that a user named for removal; they

@@ -58,7 +58,7 @@ class ClusterSecrets:
         self._uuid = cluster.uuid
 
     def state(self) -> state_module.State:
-        """The driver's memory; a new one when there is none.
+        """The driver's state; a new one when there is none.
 
         :raises state.Unreadable: it is damaged, or of a later release.
         """
@@ -75,7 +75,7 @@ class ClusterSecrets:
             state, version=found['metadata']['resourceVersion'])
 
     def write_state(self, state: state_module.State) -> state_module.State:
-        """Write the memory over what it was read from.
+        """Write the state over what it was read from.
 
         :returns: the same, of the version that is there now.
         :raises lease.LockLost: another process has written it since.
@@ -168,12 +168,12 @@ class ClusterSecrets:
             self._kube.apply(self._pair('sa', *key_pair()))
 
     def remove_state(self) -> None:
-        """Remove the driver's memory, and nothing else."""
+        """Remove the driver's state, and nothing else."""
         self._kube.delete('Secret', self._namespace,
                           state_module.name(self._release))
 
     def remove(self) -> None:
-        """Remove all Secrets, including the memory."""
+        """Remove all Secrets, including the state."""
         self._kube.delete_all('Secret', self._namespace,
                               {names.CLUSTER_UUID: str(self._uuid)})
 

@@ -219,12 +219,12 @@ class AdoptTest(Base):
     def test_what_is_written(self):
         before = self.world()
         self.adopted()
-        memory = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
+        secret = (f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
                   f'{STACK}-magnum')
-        self.assertEqual({memory}, set(self.api.objects) - set(before[0]))
+        self.assertEqual({secret}, set(self.api.objects) - set(before[0]))
         self.assertEqual(before[0], {
             path: found for path, found in self.api.objects.items()
-            if path != memory})
+            if path != secret})
         self.assertEqual(before[1:3], (
             self.w.rows.clusters, self.w.rows.groups))
         self.assertEqual(names.DRIVER, self.template['driver'])

@@ -82,7 +82,7 @@ class CloudsTest(testtools.TestCase):
 
 
 class StateTest(base.TestCase):
-    """The driver's memory is only written over what was read."""
+    """The driver's state is only written over what was read."""
 
     def secrets(self):
         return cluster_secrets.ClusterSecrets(

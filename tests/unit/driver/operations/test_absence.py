@@ -13,9 +13,9 @@ import re
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
+from magnum_capi.driver import poll_cache
 from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -30,7 +30,7 @@ class Base(base.TestCase):
 
     def restart(self):
         """Magnum starts again: nothing is remembered."""
-        memory.forget(small_world.CLUSTER)
+        poll_cache.forget(small_world.CLUSTER)
         self.w.restart()
 
     def deleting(self):

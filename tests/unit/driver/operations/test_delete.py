@@ -12,7 +12,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver import memory
+from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
 from magnum_capi.kube import lease
 from tests.lib import doors
@@ -241,7 +241,7 @@ class DeleteTest(base.TestCase):
     def test_load_balancers_of_services_go_with_the_cluster(self):
         # B.4.21
         asked = self.deleting()
-        self.check_status(memory.CHANGING)
+        self.check_status(poll_cache.CHANGING)
         self.assertEqual([(small_world.RELEASE, small_world.PROJECT)], asked)
 
     def test_load_balancers_stay_unless_the_deletion_was_asked_for(self):
@@ -251,7 +251,7 @@ class DeleteTest(base.TestCase):
             for table in (self.w.rows.clusters, self.w.rows.groups):
                 for row in table.values():
                     row['status'] = status
-            self.check_status(2 * memory.CHANGING)
+            self.check_status(2 * poll_cache.CHANGING)
         self.assertEqual([], asked)
 
     def test_load_balancers_wait_for_the_machines(self):
@@ -260,7 +260,7 @@ class DeleteTest(base.TestCase):
         machine['metadata']['labels'] = {
             names.CAPI_CLUSTER_NAME: small_world.RELEASE}
         self.w.helm.put('machines', machine)
-        self.check_status(memory.CHANGING)
+        self.check_status(poll_cache.CHANGING)
         self.assertEqual([], asked)
 
     def test_cluster_that_never_was(self):

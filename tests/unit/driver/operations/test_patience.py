@@ -3,7 +3,7 @@
 """How long is a failed machine left to those who replace it?"""
 
 from magnum_capi.driver.desired import state as state_module
-from magnum_capi.driver import memory
+from magnum_capi.driver import poll_cache
 from tests.unit.driver import objects
 from tests.unit.driver.operations import test_progress
 from tests.unit.driver import small_world
@@ -40,7 +40,7 @@ class PatienceTest(test_progress.Base):
         self.minutes(20)
         self.failing('x1')
         self.minutes(4)
-        memory.forget(small_world.CLUSTER)
+        poll_cache.forget(small_world.CLUSTER)
         self.assert_status('UPDATE_IN_PROGRESS')
         self.minutes(3)
         self.assert_status('UPDATE_FAILED')

@@ -13,8 +13,8 @@ import fixtures
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.keys import app_credentials
-from magnum_capi.driver import memory
 from magnum_capi.driver import monitor
+from magnum_capi.driver import poll_cache
 from magnum_capi import errors
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -147,7 +147,7 @@ class UpdateTest(Base):
         self.minutes(40)
         self.replaced(12)
         self.minutes(1)
-        memory.forget(small_world.CLUSTER)
+        poll_cache.forget(small_world.CLUSTER)
         self.minutes(55)
         self.assert_status('UPDATE_IN_PROGRESS')
 

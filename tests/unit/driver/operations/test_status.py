@@ -231,7 +231,7 @@ class WatchTest(base.TestCase):
         self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
         self.assertEqual(2, len(self.w.helm.upgrades))
 
-    def test_memory_that_somebody_removed_needs_a_user(self):
+    def test_state_that_somebody_removed_needs_a_user(self):
         self.created()
         self.w.rows.groups[small_world.WORKERS]['node_count'] = 3
         self.w.rows.clusters[small_world.CLUSTER]['status'] = (

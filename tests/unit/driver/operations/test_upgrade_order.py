@@ -14,7 +14,7 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
-from magnum_capi.driver import memory
+from magnum_capi.driver import poll_cache
 from tests.unit.driver import base
 from tests.unit.driver import objects
 from tests.unit.driver import small_world
@@ -120,7 +120,7 @@ class UpgradeOrderTest(base.TestCase):
     def test_conductors_that_die_do_not_change_the_order(self):
         def die():
             self.w.helm.before = lambda: None
-            memory.forget(small_world.CLUSTER)
+            poll_cache.forget(small_world.CLUSTER)
             raise SystemExit
         self.w.helm.before = die
         self.assertRaises(SystemExit, self.upgrade)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a process remembers of clusters between two polls.
+"""What a process caches of clusters between two polls.
 
 Magnum makes a new driver for each poll of each cluster. Nothing here is needed
 to be right: a process that has just begun decides the same, and reads more.
+What all conductors must know is in the recorded state (``desired.state``).
 """
 
 import dataclasses
@@ -24,12 +25,12 @@ UNCHANGED = 300
 
 #: Seconds after which a cluster is forgotten that is not polled any more:
 #: another conductor has it, or it is gone.
-_KEPT = 600
+_FORGOTTEN_AFTER = 600
 
 
 @dataclasses.dataclass
-class Memory:
-    """Of one cluster.
+class PollCache:
+    """What is cached of one cluster.
 
     :param used_at: monotonic time in seconds of the last poll.
     :param polls: number of polls since it was read whole. The first poll of
@@ -92,7 +93,7 @@ class Memory:
 
     def operation_ended(self) -> None:
         """Forget what is about an operation."""
-        new = Memory()
+        new = PollCache()
         self.polls, self.version, self.changing = (
             new.polls, new.version, new.changing)
         self.wanted, self.written = new.wanted, new.written
@@ -103,20 +104,20 @@ def _version(obj: kinds.Object | None) -> str | None:
     return obj['metadata'].get('resourceVersion') if obj else None
 
 
-_memories: dict[str, Memory] = {}
+_caches: dict[str, PollCache] = {}
 _lock = threading.Lock()
 
 
-def of(uuid: str, now: float) -> Memory:
-    """This process's Memory of a cluster; forgets old ones of others.
+def of(uuid: str, now: float) -> PollCache:
+    """This process's PollCache of a cluster; forgets old ones of others.
 
     :param now: monotonic time in seconds.
     """
     with _lock:
-        for other, kept in list(_memories.items()):
-            if now - kept.used_at >= _KEPT:
-                del _memories[other]
-        found = _memories.setdefault(uuid, Memory())
+        for other, cache in list(_caches.items()):
+            if now - cache.used_at >= _FORGOTTEN_AFTER:
+                del _caches[other]
+        found = _caches.setdefault(uuid, PollCache())
         found.used_at = now
         return found
 
@@ -124,4 +125,4 @@ def of(uuid: str, now: float) -> Memory:
 def forget(uuid: str) -> None:
     """Forget a cluster that is gone."""
     with _lock:
-        _memories.pop(uuid, None)
+        _caches.pop(uuid, None)
