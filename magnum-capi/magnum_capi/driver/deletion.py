@@ -37,7 +37,7 @@ class Deletion:
     def __init__(self, reconciler: reconcile.Reconciler) -> None:
         self._reconciler = reconciler
 
-    def ask_again(self, snapshot: snapshot_module.Snapshot) -> None:
+    def repeat_requests(self, snapshot: snapshot_module.Snapshot) -> None:
         """Repeat delete requests that were lost or never sent."""
         reconciler = self._reconciler
         kube = reconciler.runtime.kube

@@ -8,7 +8,7 @@ ten seconds, its health job :meth:`Loop.correct` of all others, each on every
 conductor. Most of these calls must cost next to nothing, so the cache shows
 whether anything may have changed. Only then the lock is taken, without waiting
 for it, the rows, the driver's state and the whole cluster are read, and
-:meth:`Loop.once` decides from these alone:
+:meth:`Loop.step` decides from these alone:
 
 * A request that was recorded and is not applied is applied; one that was lost
   before that is recorded now. That is also how a request goes on whose
@@ -117,7 +117,7 @@ class Loop:
                 and not self._is_overdue(now)):
             return
         with self._reconciler.locked(0):
-            self.once()
+            self.step()
 
     def _is_overdue(self, now: datetime.datetime) -> bool:
         wanted = self._cache.wanted
@@ -147,14 +147,15 @@ class Loop:
             return
         try:
             with self._reconciler.locked(0):
-                self.once()
+                self.step()
         except (lease.LockBusy, failures.ClusterGone, errors.UsageError) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
 
-    def once(self, ends: bool = True) -> None:
-        """Bring the cluster one step further. Call with the lock deferred.
+    def step(self, may_finish: bool = True) -> None:
+        """Reconcile once: read everything, then do what comes next.
 
-        :param ends: whether a deletion may end now.
+        Call with the lock held.
+        :param may_finish: whether a deletion may end now.
         :raises failures.ClusterGone: the row no longer exists.
         :raises MagnumCapiError: nothing is known of the cluster now.
         """
@@ -163,20 +164,22 @@ class Loop:
             self._runtime.kube, self._reconciler.namespace,
             self._reconciler.release, rows.operation == 'DELETE')
         if rows.in_progress:
-            self._go_on(rows, state, snapshot, ends)
+            self._step_operation(rows, state, snapshot, may_finish)
         elif self._must_correct(rows, state, snapshot):
             self._correct(rows, state, snapshot)
 
     # An operation in progress.
 
-    def _go_on(self, rows: rows_module.Rows, state: state_module.State,
-               snapshot: snapshot_module.Snapshot, ends: bool) -> None:
+    def _step_operation(self, rows: rows_module.Rows,
+                        state: state_module.State,
+                        snapshot: snapshot_module.Snapshot,
+                        may_finish: bool) -> None:
         if rows.operation == 'DELETE':
             self._deletion.free_network(snapshot)
         known, state = state, self._progressed(rows, state, snapshot)
         wanted, now = self._wanted(rows, state), self._runtime.now()
         verdict = status.judge(snapshot, wanted, now)
-        self._cache.was_read(snapshot.cluster, wanted, bool(
+        self._cache.note_read(snapshot.cluster, wanted, bool(
             verdict.failing or verdict.action or rows.operation == 'DELETE'),
             now)
         if not verdict.is_complete:
@@ -184,7 +187,7 @@ class Loop:
             if state != known:
                 state = self._reconciler.secrets.write_state(state)
         if verdict.status == 'DELETE_COMPLETE':
-            if ends and self._deletion.finish(state):
+            if may_finish and self._deletion.finish(state):
                 poll_cache.forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
             self._save(rows, state, snapshot,
@@ -192,7 +195,7 @@ class Loop:
         elif verdict.action and not verdict.status.endswith('_FAILED'):
             self._apply(rows, state, verdict)
         else:
-            self._end(rows, state, snapshot, verdict)
+            self._save_verdict(rows, state, snapshot, verdict)
 
     def _wanted(self, rows: rows_module.Rows, state: state_module.State
                 ) -> goal.DesiredCluster:
@@ -225,7 +228,7 @@ class Loop:
                       verdict: verdicts.Verdict) -> verdicts.Verdict:
         """Repeat delete requests; those that fail are retried next time."""
         try:
-            self._deletion.ask_again(snapshot)
+            self._deletion.repeat_requests(snapshot)
         except (failures.ClusterGone, lease.LockLost):
             raise
         except errors.MagnumCapiError as e:
@@ -242,7 +245,7 @@ class Loop:
         cluster = self._cluster
         if rows.operation == 'CREATE' and not (
                 cluster.ca_cert_ref and credentials.obtained(state.record)):
-            if self._unwritten() >= self._runtime.options.lost_after:
+            if self._seconds_unwritten() >= self._runtime.options.lost_after:
                 self._fail(rows, state, _LOST)
             return
         LOG.info('Cluster %s: going on with %s: %s', cluster.uuid,
@@ -253,7 +256,7 @@ class Loop:
                     # Recorded first, so that it is resumed like any request.
                     self._reconciler.advance(state, group.uuid)
             self._reconciler.reconcile(
-                lost=True, joining=None if rows.operation == 'CREATE'
+                resume=True, joining=None if rows.operation == 'CREATE'
                 else {group.uuid for group in rows.groups
                       if group.status == 'CREATE_IN_PROGRESS'
                       and group.uuid not in state.applied})
@@ -274,7 +277,7 @@ class Loop:
                 cluster.stack_id = self._reconciler.release
                 self._store.save(cluster)
 
-    def _unwritten(self) -> float:
+    def _seconds_unwritten(self) -> float:
         """Seconds for which this process has seen the row unchanged.
 
         A waiting request writes it from time to time, on a machine with
@@ -295,7 +298,7 @@ class Loop:
             LOG.info('Cluster %s: not failed: there is a later request',
                      self._cluster.uuid)
             return
-        self._ended(rows, state)
+        self._end_operation(state)
         for group in rows.groups:
             if (group.status or '').endswith('_IN_PROGRESS'):
                 kind = group.status.partition('_')[0]
@@ -308,9 +311,9 @@ class Loop:
 
     # The end of an operation.
 
-    def _end(self, rows: rows_module.Rows, state: state_module.State,
-             snapshot: snapshot_module.Snapshot,
-             verdict: verdicts.Verdict) -> None:
+    def _save_verdict(self, rows: rows_module.Rows, state: state_module.State,
+                      snapshot: snapshot_module.Snapshot,
+                      verdict: verdicts.Verdict) -> None:
         """Save a verdict, also one that ends the operation."""
         if verdict.is_complete:
             state, verdict = self._settled(state, snapshot, verdict)
@@ -325,7 +328,7 @@ class Loop:
                  verdict.reason)
         # First, because there are no more polls once the row has ended.
         live = rows.live(state.applied)
-        self._ended(rows, dataclasses.replace(
+        self._end_operation(dataclasses.replace(
             state, applied=frozenset(
                 group.uuid for group in live if not group.is_default),
             deferred={
@@ -334,10 +337,10 @@ class Loop:
             '' if verdict.is_complete else verdict.reason)
         self._save(rows, state, snapshot, verdict)
 
-    def _ended(self, rows: rows_module.Rows, state: state_module.State,
-               failed: str = '') -> None:
+    def _end_operation(self, state: state_module.State,
+                       failed: str = '') -> None:
         """Write that no operation is in progress; see state.ended."""
-        self._reconciler.end(state, failed)
+        self._reconciler.end_operation(state, failed)
         self._cache.operation_ended()
 
     def _are_stale(self, rows: rows_module.Rows,
@@ -410,9 +413,9 @@ class Loop:
     def _must_correct(self, rows: rows_module.Rows,
                       state: state_module.State,
                       snapshot: snapshot_module.Snapshot) -> bool:
-        waited = self._has_waited(rows, state)
-        return (is_given_up(rows, state) or waited
-                or is_hidden(rows, state)
+        waited = self._is_pending_too_long(rows, state)
+        return (may_still_succeed(rows, state) or waited
+                or is_masked(rows, state)
                 or is_refused_rotation(rows.cluster)
                 or self._is_rotating(state)
                 or bool(corrections(rows, state, snapshot)))
@@ -438,8 +441,8 @@ class Loop:
             LOG.warning('Cluster %s: the rotation of its application '
                         'credential: %s', self._cluster.uuid, e)
 
-    def _has_waited(self, rows: rows_module.Rows,
-                    state: state_module.State) -> bool:
+    def _is_pending_too_long(self, rows: rows_module.Rows,
+                             state: state_module.State) -> bool:
         """Whether a resize has not begun for longer than a request may take.
 
         Its conductor died before it called the driver, or waited for the
@@ -447,7 +450,7 @@ class Loop:
         after it (magnum 23.0.0, magnum/conductor/handlers/
         cluster_conductor.py, cluster_resize and cluster_update).
         """
-        if not has_not_begun(rows, state):
+        if not is_pending(rows, state):
             self._cache.waiting = None
             return False
         request, now = rows.digest(), self._runtime.clock.monotonic()
@@ -459,7 +462,7 @@ class Loop:
     def _correct(self, rows: rows_module.Rows, state: state_module.State,
                  snapshot: snapshot_module.Snapshot) -> None:
         cluster = rows.cluster
-        if rows.operation == 'DELETE' or has_not_begun(rows, state):
+        if rows.operation == 'DELETE' or is_pending(rows, state):
             # The row says CREATE until the first change of the cluster.
             operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
             LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
@@ -468,15 +471,15 @@ class Loop:
             # The reason stays readable until there is a newer one.
             cluster.status = f'{operation}_IN_PROGRESS'
             self._store.save(cluster)
-        elif is_hidden(rows, state):
+        elif is_masked(rows, state):
             LOG.info('Cluster %s: its UPDATE goes on', cluster.uuid)
             cluster.status = 'UPDATE_IN_PROGRESS'
             self._store.save(cluster)
-        elif is_given_up(rows, state):
+        elif may_still_succeed(rows, state):
             verdict = status.judge(
                 snapshot, self._wanted(rows, state), self._runtime.now())
             if verdict.is_complete:
-                self._end(rows, state, snapshot, verdict)
+                self._save_verdict(rows, state, snapshot, verdict)
         elif is_refused_rotation(cluster):
             # The reason stays readable for the owner.
             cluster.status = 'UPDATE_COMPLETE'
@@ -495,10 +498,11 @@ class Loop:
         return rows
 
 
-def is_given_up(rows: rows_module.Rows, state: state_module.State) -> bool:
+def may_still_succeed(rows: rows_module.Rows,
+                      state: state_module.State) -> bool:
     """Whether an operation ended as FAILED that may still succeed.
 
-    A deletion always does. A creation or update does if :meth:`Loop.once`
+    A deletion always does. A creation or update does if :meth:`Loop.step`
     ended it: once all is there, it is complete after all. What a request was
     refused for stays refused, because it cannot heal itself.
     """
@@ -509,8 +513,8 @@ def is_given_up(rows: rows_module.Rows, state: state_module.State) -> bool:
             and bool(state.failed) and cluster.status_reason == state.failed)
 
 
-def has_not_begun(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether a node group has changed, but its cluster is not in progress.
+def is_pending(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether a request changed a node group, and nothing was recorded of it.
 
     Magnum marks the node group that it resizes, but not the default workers
     in an update of node_count.
@@ -526,8 +530,8 @@ def has_not_begun(rows: rows_module.Rows, state: state_module.State) -> bool:
                     for group in rows.groups))
 
 
-def is_hidden(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether an update is in progress, but Magnum says that it has failed.
+def is_masked(rows: rows_module.Rows, state: state_module.State) -> bool:
+    """Whether a later failure masks an update that is in progress.
 
     During an update, node groups can be made and changed. If such a request is
     refused, Magnum saves UPDATE_FAILED (magnum 23.0.0, magnum/conductor/

@@ -44,7 +44,7 @@ _CREATING = 'CREATE_IN_PROGRESS'
 
 #: After these a creation without a credential is tried again, once the lock
 #: has been held.
-_TRIED_AGAIN = (lease.LockBusy, lease.LockLost, rest.Unreachable)
+_RETRIED = (lease.LockBusy, lease.LockLost, rest.Unreachable)
 
 _PACE = waiting.Pace(0.5, 2.0, 5.0)
 
@@ -113,22 +113,22 @@ class Operations:
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(reconciler.locked(patience))
-            except _TRIED_AGAIN as e:
+            except _RETRIED as e:
                 if not again:
                     raise
-                return self._trying_again(e)
+                return self._report_retry(e)
             if self._cluster.status != _CREATING:
                 return None
             try:
-                reconciler.reconcile(lost=bool(again))
-            except _TRIED_AGAIN as e:
+                reconciler.reconcile(resume=bool(again))
+            except _RETRIED as e:
                 if self._has_credential(unknown=False):
                     raise
                 # Before anybody else can have the lock.
-                return self._trying_again(e)
+                return self._report_retry(e)
         return None
 
-    def _trying_again(self, error: errors.MagnumCapiError
+    def _report_retry(self, error: errors.MagnumCapiError
                       ) -> errors.MagnumCapiError:
         """Show that the request is alive, and what it waits for.
 
@@ -237,7 +237,7 @@ class Operations:
                     reconciler.secrets.state(), 'DELETE', self._runtime.now()))
                 self._replace_refused_credential(state)
                 # Magnum removes only rows whose end its own job has seen.
-                loop.Loop(reconciler).once(ends=False)
+                loop.Loop(reconciler).step(may_finish=False)
 
     def rotate(self, user_id: str) -> None:
         """Create a new application credential; the old one is deleted later.

@@ -83,9 +83,9 @@ class PollCache:
             or self.read_at is None
             or (now - self.read_at).total_seconds() >= UNCHANGED)
 
-    def was_read(self, cluster: kinds.Object | None,
-                 wanted: goal.DesiredCluster, changing: bool,
-                 now: datetime.datetime) -> None:
+    def note_read(self, cluster: kinds.Object | None,
+                  wanted: goal.DesiredCluster, changing: bool,
+                  now: datetime.datetime) -> None:
         """Note that the cluster was read whole."""
         self.polls, self.wanted, self.read_at = 0, wanted, now
         self.version = _version(cluster)

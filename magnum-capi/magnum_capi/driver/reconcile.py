@@ -222,12 +222,12 @@ class Reconciler:
             defaults=self.store.defaults(), current=current, creating=creating,
             joining=joining, core=observer.cluster_api(self.runtime.kube)
             if creating else None).plan()
-        self._refuse_crowded(plan, current)
+        self._refuse_full_server_groups(plan, current)
         return self.placed(plan)
 
-    def _refuse_crowded(self, plan: gather.Plan,
-                        current: desired_release.DesiredRelease | None
-                        ) -> None:
+    def _refuse_full_server_groups(
+            self, plan: gather.Plan,
+            current: desired_release.DesiredRelease | None) -> None:
         """Refuse more nodes in a server group than Nova allows.
 
         Parts that do not grow are as they are.
@@ -386,7 +386,7 @@ class Reconciler:
             state, release=former.release, deferred=former.deferred,
             batch=None, former=None))
 
-    def reconcile(self, *, lost: bool = False,
+    def reconcile(self, *, resume: bool = False,
                   joining: collections.abc.Container[str] | None = None,
                   request: collections.abc.Callable[
                       [state_module.State], state_module.State] | None = None,
@@ -397,7 +397,7 @@ class Reconciler:
         What is refused changes nothing. If it cannot be judged now, the
         request is recorded all the same.
 
-        :param lost: resume a request that may have been half done.
+        :param resume: go on with a request that may have been half done.
         :param joining: see validation.check.
         :param request: returns the state with what is not in the rows.
         :param recorded: called when the request is recorded.
@@ -418,7 +418,7 @@ class Reconciler:
                 self.secrets.write_state(state)
                 self.recorded = True
             raise
-        began = state_module.going_on if lost else state_module.begun
+        began = state_module.resumed if resume else state_module.begun
         self.lock.check()
         state = self.record(plan, dataclasses.replace(
             began(state, operation, self.runtime.now()), release=plan.release,
@@ -432,7 +432,7 @@ class Reconciler:
             raise
         except Exception:
             # A new credential, for example, may have been written.
-            self.end(self.undo_upgrade(self.secrets.state()))
+            self.end_operation(self.undo_upgrade(self.secrets.state()))
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
@@ -564,7 +564,8 @@ class Reconciler:
                 group.node_count = size
                 self.store.save(group)
 
-    def end(self, state: state_module.State, failed: str = '') -> None:
+    def end_operation(self, state: state_module.State,
+                      failed: str = '') -> None:
         """Write that no operation is in progress.
 
         :param failed: see state.State.

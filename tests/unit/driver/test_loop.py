@@ -200,7 +200,7 @@ class GroupsTest(base.TestCase):
             if method != 'GET' and '/leases/' not in path])
 
 
-class MemoryTest(base.TestCase):
+class PollCacheTest(base.TestCase):
     """What a conductor keeps of clusters, and for how long."""
 
     def setUp(self):
@@ -213,7 +213,7 @@ class MemoryTest(base.TestCase):
         self.api.objects[path]['status']['observedGeneration'] = 0
         self.check_status()
 
-    def kept(self):
+    def cached(self):
         return poll_cache.of(
             small_world.CLUSTER, self.clock.monotonic()).template
 
@@ -227,7 +227,7 @@ class MemoryTest(base.TestCase):
     def test_cluster_that_is_no_longer_polled_is_forgotten(self):
         self.clock.sleep(3600)
         self.poll_another()
-        self.assertIsNone(self.kept())
+        self.assertIsNone(self.cached())
 
 
 class RememberedTest(base.TestCase):

@@ -19,14 +19,14 @@ class Progress:
 
     :param at: when a part last came closer to its goal, aware datetime;
         shifted by unobserved time that does not count.
-    :param looked: when the cluster was last observed, to a quarter of the
+    :param observed_at: when the cluster was last observed, to a quarter of the
         limit.
     :param left: for each part a pair: a text that changes with the part's
         goal, and the least that was left to do so far.
     """
 
     at: datetime.datetime
-    looked: datetime.datetime
+    observed_at: datetime.datetime
     left: typing.Mapping[str, tuple[str, int]]
 
 

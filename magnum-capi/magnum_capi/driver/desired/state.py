@@ -182,8 +182,8 @@ def begun(state: State, operation: str, now: datetime.datetime) -> State:
         failed='', generation=state.generation + 1)
 
 
-def going_on(state: State, operation: str,
-             now: datetime.datetime) -> State:
+def resumed(state: State, operation: str,
+            now: datetime.datetime) -> State:
     """The state for an operation found in progress; it may be a lost one."""
     if state.operation == operation and state.since:
         return state
@@ -227,7 +227,7 @@ def dump(state: State) -> str:
                     for key, since in state.failing.items()},
         'progress': state.progress and {
             'at': _text(state.progress.at),
-            'looked': _text(state.progress.looked),
+            'looked': _text(state.progress.observed_at),
             'left': dict(state.progress.left)},
         'failed': state.failed,
         'marked': list(state.marked),

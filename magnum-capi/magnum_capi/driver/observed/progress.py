@@ -47,7 +47,7 @@ def noted(progress: goal.Progress | None,
             least[part] = target, number
     if least != progress.left:
         return goal.Progress(now, now, least)
-    unseen = max(now - progress.looked, _NONE)
+    unseen = max(now - progress.observed_at, _NONE)
     whole = datetime.timedelta(minutes=limit)
     if not limit or unseen < whole * _NOTED:
         return progress

@@ -17,7 +17,7 @@ NOW = objects.NOW
 def going(**kwargs):
     """Progress of which the last was an hour ago."""
     return goal.Progress(**{
-        'at': objects.ago(minutes=60), 'looked': objects.ago(minutes=1),
+        'at': objects.ago(minutes=60), 'observed_at': objects.ago(minutes=1),
         'left': {'a': ('goal', 5), 'b': ('goal', 2)}, **kwargs})
 
 
@@ -32,15 +32,15 @@ class NotedTest(testtools.TestCase):
             self.assertEqual((NOW, (target, 30)), (found.at, found.left['a']))
 
     def test_looks_are_noted_now_and_then(self):
-        known = going(looked=objects.ago(minutes=14))
+        known = going(observed_at=objects.ago(minutes=14))
         self.assertIs(known, self.noted({}, known))
-        known = going(looked=objects.ago(minutes=15))
+        known = going(observed_at=objects.ago(minutes=15))
         self.assertEqual((known.at, NOW), (
-            self.noted({}, known).at, self.noted({}, known).looked))
+            self.noted({}, known).at, self.noted({}, known).observed_at))
 
     def test_clock_that_goes_back_is_no_time(self):
         later = NOW + datetime.timedelta(hours=2)
-        known = going(at=later, looked=later)
+        known = going(at=later, observed_at=later)
         self.assertIs(known, self.noted({}, known))
 
 
