@@ -59,6 +59,10 @@ LOG = logging.getLogger(__name__)
 ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
                     'keeps its certificates')
 
+#: A row of a node group or cluster, and its fields that change; None: the row
+#: goes.
+_Change: typing.TypeAlias = tuple[typing.Any, dict[str, typing.Any] | None]
+
 _LOST = ('The request was lost before the cluster had an application '
          'credential, which only its user can make. Delete the cluster and '
          'create it again')
@@ -105,7 +109,7 @@ class Loop:
             poll_cache.forget(self._cluster.uuid)
             return
         self._reconciler.refuse_foreign()
-        if not self._rows().in_progress:
+        if not rows_module.is_in_progress(self._cluster):
             self._cache.operation_ended()
             return
         kube = self._runtime.cached or self._runtime.kube
@@ -130,9 +134,8 @@ class Loop:
         with contextlib.suppress(failures.ClusterGone, *failures.TRANSIENT):
             with (self._reconciler.locked(0) if locked
                   else contextlib.nullcontext()):
-                if ((self._cluster.status or '').endswith('_IN_PROGRESS')
-                        and _changed(self._cluster, status_reason=reason)):
-                    self._store.save(self._cluster)
+                if rows_module.is_in_progress(self._cluster):
+                    self._write(self._cluster, status_reason=reason)
 
     def correct(self, rows: rows_module.Rows, state: state_module.State,
                 snapshot: snapshot_module.Snapshot) -> None:
@@ -190,8 +193,8 @@ class Loop:
             if may_finish and self._deletion.finish(state):
                 poll_cache.forget(self._cluster.uuid)
         elif verdict.action == verdicts.DELETE:
-            self._save(rows, state, snapshot,
-                       self._delete_again(snapshot, verdict))
+            self._save(self._changes(rows, state, snapshot,
+                                     self._delete_again(snapshot, verdict)))
         elif verdict.action and not verdict.status.endswith('_FAILED'):
             self._apply(rows, state, verdict)
         else:
@@ -263,9 +266,8 @@ class Loop:
         except (failures.ClusterGone, lease.LockLost):
             raise
         except failures.TRANSIENT as e:
-            if _changed(cluster, status_reason='Will be tried again: '
-                        f'{failures.owner_message(e)}'):
-                self._store.save(cluster)
+            self._write(cluster, status_reason='Will be tried again: '
+                        f'{failures.owner_message(e)}')
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # It may have been written: a new credential, or values.
@@ -317,12 +319,16 @@ class Loop:
         """Save a verdict, also one that ends the operation."""
         if verdict.is_complete:
             state, verdict = self._settled(state, snapshot, verdict)
+        goes_on = verdict.status.endswith('_IN_PROGRESS')
+        changes = list(self._changes(rows, state, snapshot, verdict))
+        if goes_on and not changes:
+            return
         if self._are_stale(rows):
             LOG.info('Cluster %s: not %s: there is a later request',
                      self._cluster.uuid, verdict.status)
             return
-        if verdict.status.endswith('_IN_PROGRESS'):
-            self._save(rows, state, snapshot, verdict)
+        if goes_on:
+            self._save(changes)
             return
         LOG.info('Cluster %s: %s %s', self._cluster.uuid, verdict.status,
                  verdict.reason)
@@ -335,7 +341,7 @@ class Loop:
                 group.uuid: state.deferred[group.uuid] for group in live
                 if group.uuid in state.deferred}),
             '' if verdict.is_complete else verdict.reason)
-        self._save(rows, state, snapshot, verdict)
+        self._save(changes)
 
     def _end_operation(self, state: state_module.State,
                        failed: str = '') -> None:
@@ -380,15 +386,31 @@ class Loop:
         return state, dataclasses.replace(
             verdict, status=f'{operation}_IN_PROGRESS', reason=wait.reason)
 
-    def _save(self, rows: rows_module.Rows, state: state_module.State,
-              snapshot: snapshot_module.Snapshot,
-              verdict: verdicts.Verdict) -> None:
-        cluster, store = self._cluster, self._store
+    def _save(self, changes: collections.abc.Iterable[_Change]) -> None:
+        for row, fields in changes:
+            if fields is None:
+                self._store.destroy(row)
+            else:
+                self._write(row, **fields)
+
+    def _write(self, row: typing.Any, **fields: typing.Any) -> None:
+        """Save a row, if any of these fields differs."""
+        changed = _differing(row, fields)
+        for name, value in changed.items():
+            setattr(row, name, value)
+        if changed:
+            self._store.save(row)
+
+    def _changes(self, rows: rows_module.Rows, state: state_module.State,
+                 snapshot: snapshot_module.Snapshot, verdict: verdicts.Verdict
+                 ) -> collections.abc.Iterator[_Change]:
+        """What is not in the rows yet; that of the cluster comes last."""
+        cluster = self._cluster
         addresses = _addresses(rows, state, snapshot)
         autoscaled = desired_release.bounds(state.values)
         for group, found in _paired(rows, verdict):
             if found.gone and not group.is_default:
-                store.destroy(group)
+                yield group, None
                 continue
             name, count = rows.naming.node_group(group.uuid), group.node_count
             if name in autoscaled and found.count is not None:
@@ -397,16 +419,20 @@ class Loop:
             if not known and not group.node_addresses:
                 # None and no address are the same.
                 known = group.node_addresses
-            if _changed(group, status=found.status, node_count=count,
-                        status_reason=found.reason or None,
-                        node_addresses=known):
-                store.save(group)
-        if _changed(
-                cluster, stack_id=self._reconciler.release,
-                api_address=verdict.api_address or cluster.api_address,
-                coe_version=verdict.coe_version or cluster.coe_version,
-                status_reason=verdict.reason or None, status=verdict.status):
-            store.save(cluster)
+            fields = _differing(group, {
+                'status': found.status, 'node_count': count,
+                'status_reason': found.reason or None,
+                'node_addresses': known})
+            if fields:
+                yield group, fields
+        fields = _differing(cluster, {
+            'stack_id': self._reconciler.release,
+            'api_address': verdict.api_address or cluster.api_address,
+            'coe_version': verdict.coe_version or cluster.coe_version,
+            'status_reason': verdict.reason or None,
+            'status': verdict.status})
+        if fields:
+            yield cluster, fields
 
     # No operation in progress.
 
@@ -489,8 +515,7 @@ class Loop:
         for group, fields in corrections(rows, state, snapshot):
             LOG.info('Cluster %s: node group %s is corrected: %s',
                      cluster.uuid, group.name, ', '.join(fields))
-            if _changed(group, **fields):
-                self._store.save(group)
+            self._write(group, **fields)
 
     def _rows(self) -> rows_module.Rows:
         rows = self._reconciler.rows(self._cache.template)
@@ -622,10 +647,9 @@ def _requested(rows: rows_module.Rows,
         else group.node_count) for group in rows.groups}
 
 
-def _changed(row: typing.Any, **fields: typing.Any) -> bool:
-    """Set what differs; returns whether anything did."""
-    differs = {name: value for name, value in fields.items()
-               if getattr(row, name) != value}
-    for name, value in differs.items():
-        setattr(row, name, value)
-    return bool(differs)
+def _differing(row: typing.Any,
+               fields: collections.abc.Mapping[str, typing.Any]
+               ) -> dict[str, typing.Any]:
+    """Those fields that have another value in a row."""
+    return {name: value for name, value in fields.items()
+            if getattr(row, name) != value}

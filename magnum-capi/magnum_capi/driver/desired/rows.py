@@ -64,7 +64,7 @@ class Rows:
 
     @property
     def in_progress(self) -> bool:
-        return str(self.cluster.status or '').endswith('_IN_PROGRESS')
+        return is_in_progress(self.cluster)
 
     def live(self, applied: frozenset[str] = frozenset()
              ) -> tuple[typing.Any, ...]:
@@ -191,6 +191,11 @@ class Rows:
             count=group.node_count if asked is None else asked,
             autoscaled=asked is None and key in autoscaled,
             deferred=group.uuid in state.deferred)
+
+
+def is_in_progress(cluster: typing.Any) -> bool:
+    """Whether the row of a cluster has an operation in progress."""
+    return str(cluster.status or '').endswith('_IN_PROGRESS')
 
 
 def is_deletion_requested(groups: typing.Iterable[typing.Any]) -> bool:
