@@ -102,7 +102,7 @@ class Adopt(base.Judging):
                             if args.format == 'json'
                             else '\n'.join(_lines(outcome.facts)))
         if args.format != 'json':
-            self._sum_up(kinds, (adopt.WOULD, adopt.WOULD_GIVE))
+            self._sum_up(kinds, (adopt.WOULD, adopt.WOULD_RETURN))
         return int(any(kinds[kind] for kind in adopt.UNDONE))
 
     def _sum_up(self, kinds: collections.Counter[str],

@@ -51,8 +51,8 @@ class Plan:
         exist first. None if it was written before.
     :param capacities: annotations of MachineDeployments, by the names of
         node groups in the chart.
-    :param unplaced: server groups that must exist first; see
-        :meth:`placed`.
+    :param missing_server_groups: server groups that must exist first; see
+        :meth:`with_server_groups`.
     """
 
     spec: spec_model.ClusterSpec
@@ -60,8 +60,8 @@ class Plan:
     proxies: node_files.ProxyFile | None = None
     capacities: collections.abc.Mapping[
         str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    unplaced: collections.abc.Mapping[
-        str, placement.Wanted] = dataclasses.field(default_factory=dict)
+    missing_server_groups: collections.abc.Mapping[
+        str, placement.ServerGroup] = dataclasses.field(default_factory=dict)
 
     @property
     def values(self) -> collections.abc.Mapping[str, typing.Any]:
@@ -74,14 +74,15 @@ class Plan:
         assert self.release.chart
         return self.release.chart
 
-    def placed(self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
+    def with_server_groups(
+            self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
         """The plan with server groups.
 
-        :param ids: by the keys of ``unplaced``.
+        :param ids: by the keys of ``missing_server_groups``.
         """
         return dataclasses.replace(
-            self, unplaced={}, release=dataclasses.replace(
-                self.release, values=placement.placed(
+            self, missing_server_groups={}, release=dataclasses.replace(
+                self.release, values=placement.with_server_groups(
                     dict(self.values), ids)))
 
 
@@ -175,7 +176,7 @@ class Planner:
             if self.current:
                 values = desired_release.upgraded(self.current.values, values)
             values = desired_release.with_strategies(values, found, self.batch)
-        unplaced = placement.wanted(
+        server_groups = placement.server_groups(
             found, labels, rules, features, values
         ) if self.cloud.services.has('compute') else {}
         if base:
@@ -188,7 +189,7 @@ class Planner:
                     desired_release.bounds(values))),
             None if base else node_files.proxies(found, labels),
             _capacities(self.cloud, options, values),
-            {key: group for key, group in unplaced.items()
+            {key: group for key, group in server_groups.items()
              if key not in there})
 
     def _refuse_unfit(self, version: str, labels: label_rules.Labels,
@@ -235,7 +236,7 @@ class Planner:
                     or self._flavor(group.flavor_id),
                     image=self._own_image(group),
                     deferred=group.uuid in self.deferred,
-                    given=rows.naming.groups.get(group.uuid))
+                    adopted_name=rows.naming.groups.get(group.uuid))
                 for group in workers),
             labels=dict(cluster.labels or {}),
             template_labels=dict(template.labels or {}),
@@ -254,8 +255,8 @@ class Planner:
             auth_url=self.cloud.services.identity_url(
                 self.options.credential_interface),
             management_cidrs=self.options.management_cidrs,
-            attributes=attributes.given(template, cluster),
-            given=rows.naming.release)
+            attributes=attributes.requested(template, cluster),
+            adopted_name=rows.naming.release)
 
     def _networks(self) -> spec_model.Networks:
         cluster, cloud = self.rows.cluster, self.cloud

@@ -223,7 +223,7 @@ class Reconciler:
             joining=joining, core=observer.cluster_api(self.runtime.kube)
             if creating else None).plan()
         self._refuse_full_server_groups(plan, current)
-        return self.placed(plan)
+        return self.with_server_groups(plan)
 
     def _refuse_full_server_groups(
             self, plan: gather.Plan,
@@ -234,7 +234,7 @@ class Reconciler:
 
         :raises spec.InvalidSpec: with the limit and the number.
         """
-        wanted = placement.members(plan.values, plan.unplaced)
+        wanted = placement.members(plan.values, plan.missing_server_groups)
         before = placement.members(current.values) if current else {}
         grows = {key: count for key, count in wanted.items()
                  if count > max(before.get(key, 0), 1)}
@@ -250,7 +250,7 @@ class Reconciler:
         if problems:
             raise spec_module.InvalidSpec(problems)
 
-    def placed(self, plan: gather.Plan) -> gather.Plan:
+    def with_server_groups(self, plan: gather.Plan) -> gather.Plan:
         """A plan whose server groups exist.
 
         They are made after everything else was checked. If Nova refuses one
@@ -260,7 +260,7 @@ class Reconciler:
         :raises services.CloudError: Nova refuses one that was requested.
         """
         ids = {}
-        for key, group in plan.unplaced.items():
+        for key, group in plan.missing_server_groups.items():
             try:
                 ids[key] = server_groups.ensure(
                     self._cloud_of_project().services, group.name,
@@ -268,11 +268,11 @@ class Reconciler:
             except services.CloudUnreachable:
                 raise
             except services.CloudError as e:
-                if group.asked:
+                if group.requested:
                     raise
                 LOG.warning('Cluster %s: its control plane is in no server '
                             'group: %s', self.cluster.uuid, e)
-        return plan.placed(ids)
+        return plan.with_server_groups(ids)
 
     def drop_unused_server_groups(
             self, before: desired_release.DesiredRelease | None,

@@ -147,7 +147,7 @@ class Upgrade:
             deferred=deferred, defaults=self._store.defaults(),
             current=self._current,
             renew=not self._only)
-        plan = self._reconciler.placed(planner.plan())
+        plan = self._reconciler.with_server_groups(planner.plan())
         self._refuse_replaced(plan, planner)
         return plan
 

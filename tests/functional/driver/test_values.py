@@ -229,9 +229,9 @@ class Promises:
 
     def test_server_groups_arrive(self):
         group, = SMALL.node_groups
-        objects = self.render(placement.placed(self.values(SMALL), {
-            placement.CONTROL_PLANE: NETWORK,
-            group.kube_name: OTHER_IMAGE.id}))
+        objects = self.render(placement.with_server_groups(
+            self.values(SMALL), {placement.CONTROL_PLANE: NETWORK,
+                                 group.kube_name: OTHER_IMAGE.id}))
         worker = self.template(
             objects, self.deployment(objects, WORKER), 'infrastructure')
 

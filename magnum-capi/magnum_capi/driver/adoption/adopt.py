@@ -32,7 +32,7 @@ if typing.TYPE_CHECKING:
     from magnum_capi.driver import store as store_module
 
 ADOPTED, WOULD = 'adopted', 'would be adopted'
-GIVEN, WOULD_GIVE = 'given back', 'would be given back'
+RETURNED, WOULD_RETURN = 'given back', 'would be given back'
 REFUSED, FAILED = 'refused', 'failed'
 
 #: Outcomes that are not what was asked for.
@@ -138,7 +138,7 @@ class Adoption:
 
     def show(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
         """What would become of the clusters of a template."""
-        kind = WOULD_GIVE if undo else WOULD
+        kind = WOULD_RETURN if undo else WOULD
         return [self._outcome(row, kind, functools.partial(
             self._judge, self._reconciler(row), undo)) for row in rows]
 
@@ -161,7 +161,7 @@ class Adoption:
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
         if undo:
-            return Outcome(found.cluster, GIVEN, state=found.state,
+            return Outcome(found.cluster, RETURNED, state=found.state,
                            changes=rules.changes(found, found.state, True))
         return self._preview(reconciler, found)
 
@@ -205,7 +205,7 @@ class Adoption:
             found, kind=kind)
 
     def _change(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
-        kind = GIVEN if undo else ADOPTED
+        kind = RETURNED if undo else ADOPTED
         with contextlib.ExitStack() as stack:
             reconcilers = [self._reconciler(row) for row in rows]
             outcomes = [self._outcome(

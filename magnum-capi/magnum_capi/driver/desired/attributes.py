@@ -31,7 +31,7 @@ _INSTEAD = {
 }
 
 
-def given(template: object, cluster: object) -> dict[str, typing.Any]:
+def requested(template: object, cluster: object) -> dict[str, typing.Any]:
     """Attributes of a template and its cluster, by name; the cluster wins.
 
     Magnum's defaults are left out.
@@ -51,7 +51,7 @@ def given(template: object, cluster: object) -> dict[str, typing.Any]:
 def refusals(attributes: typing.Mapping[str, typing.Any]) -> list[str]:
     """Reasons why a new cluster cannot have some attributes.
 
-    :param attributes: see :func:`given`.
+    :param attributes: see :func:`requested`.
     """
     return [f'{name} is {value}, which this driver does not support: '
             f'{_INSTEAD[name]}' for name, value in attributes.items()

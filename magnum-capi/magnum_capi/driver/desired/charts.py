@@ -161,7 +161,7 @@ def refusals(labels: label_rules.Labels,
     found = []
     # If it is only a default, the cluster has no dashboard.
     if (labels.kube_dashboard_enabled and not chart.dashboard
-            and 'kube_dashboard_enabled' in labels.given):
+            and 'kube_dashboard_enabled' in labels.explicit):
         found.append('label kube_dashboard_enabled: this version of the chart '
                      'has no dashboard')
     if labels.ingress_controller not in ('none', *chart.ingress):
@@ -169,11 +169,11 @@ def refusals(labels: label_rules.Labels,
             f'label ingress_controller: {labels.ingress_controller} is not in '
             f'this version of the chart, only {" and ".join(chart.ingress)}')
     if (not chart.expiry and labels.certificates_expiry_days
-            and 'certificates_expiry_days' in labels.given):
+            and 'certificates_expiry_days' in labels.explicit):
         found.append('label certificates_expiry_days: this version of the '
                      'chart does not take it')
     if (not chart.server_groups and labels.server_group_policies not in (
-            None, 'none') and 'server_group_policies' in labels.given):
+            None, 'none') and 'server_group_policies' in labels.explicit):
         found.append('label server_group_policies: this chart does not take '
                      'it')
     if not chart.kubeadm:
@@ -181,7 +181,7 @@ def refusals(labels: label_rules.Labels,
                   for name in (*kubeadm.LABELS, 'oidc_issuer_url',
                                'cilium_hubble_ui_enabled',
                                'manila_csi_enabled')
-                  if name in labels.given and getattr(labels, name)]
+                  if name in labels.explicit and getattr(labels, name)]
     return tuple(found)
 
 

@@ -207,11 +207,11 @@ def _marked(group: _Values, now: _AnyValues,
     The driver's own labels stay as they are: another release of the driver may
     have others. What another driver has set stays until a user sets something.
     """
-    if spec.given and not (spec.node_labels or spec.node_taints):
+    if spec.adopted_name and not (spec.node_labels or spec.node_taints):
         return group
     kept = {key: value for key, value in (
         group.get('nodeLabels') or {}).items()
-        if spec.given or node_groups.is_own(key)}
+        if spec.adopted_name or node_groups.is_own(key)}
     put(group, 'nodeLabels', {**kept, **spec.node_labels} or None)
     put(group, TAINTS, get(now, TAINTS))
     return group
@@ -237,7 +237,7 @@ def with_strategies(
     specs = {group.kube_name: group for group in spec.node_groups}
     for group in values['nodeGroups']:
         of = specs[group['name']]
-        if (of.given and group['name'] in there and not of.deferred
+        if (of.adopted_name and group['name'] in there and not of.deferred
                 and group.get('rolloutStrategy') != rollout.ON_DELETE):
             continue
         group.pop('rolloutStrategy', None)

@@ -72,7 +72,7 @@ def _label(kind: label_types.LabelType, default: typing.Any, text: str,
 class Labels:
     """Labels that were set, or their defaults.
 
-    :param given: names of those that were set.
+    :param explicit: names of those that were set.
     """
 
     kube_tag: str | None = _label(
@@ -334,7 +334,7 @@ class Labels:
         'Let users of Keystone log in to the Kubernetes API.',
         helm=SAME, capi='default true')
 
-    given: frozenset[str] = frozenset()
+    explicit: frozenset[str] = frozenset()
 
 
 REGISTRY = types.MappingProxyType({
@@ -397,12 +397,12 @@ def parse(labels: Texts, policy: Policy = Policy()) -> Labels:
     :raises spec.InvalidSpec: with every problem, not only the first.
     """
     problems: list[str] = []
-    given = _layer(labels, policy.ignored, problems)
-    values = _layer(policy.defaults, policy.ignored, problems) | given
+    explicit = _layer(labels, policy.ignored, problems)
+    values = _layer(policy.defaults, policy.ignored, problems) | explicit
     problems += _contradictions(values)
     if problems:
         raise spec_model.InvalidSpec(problems)
-    return Labels(given=frozenset(given), **values)
+    return Labels(explicit=frozenset(explicit), **values)
 
 
 def merged(cluster: Texts | None, template: Texts | None) -> dict[str, str]:
@@ -469,8 +469,9 @@ def node_group(labels: Labels, group: Texts | None, cluster: Texts | None,
         raise spec_model.InvalidSpec(problems)
     own = {name: getattr(read, name) for name in REGISTRY
            if _of_node_group(name)}
-    given = {n for n in labels.given if not _of_node_group(n)} | read.given
-    return dataclasses.replace(labels, given=frozenset(given), **own)
+    explicit = read.explicit | {
+        name for name in labels.explicit if not _of_node_group(name)}
+    return dataclasses.replace(labels, explicit=frozenset(explicit), **own)
 
 
 def floating_ip(spec: spec_model.ClusterSpec, labels: Labels) -> bool:

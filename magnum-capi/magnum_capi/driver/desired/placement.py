@@ -21,44 +21,46 @@ _DEFAULT = 'soft-anti-affinity'
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class ServerGroup:
     """A desired server group.
 
     :param name: in Nova.
-    :param asked: whether it was requested; otherwise the cluster does without
-        it if Nova refuses.
+    :param requested: whether a label asks for it; otherwise the cluster does
+        without it if Nova refuses.
     """
 
     name: str
     policy: str
-    asked: bool
+    requested: bool
 
 
-def wanted(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
-           policy: label_rules.Policy, chart: charts.Features,
-           values: typing.Mapping[str, typing.Any]) -> dict[str, Wanted]:
-    """Server groups of a cluster, by CONTROL_PLANE and names of node groups.
+def server_groups(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
+                  policy: label_rules.Policy, chart: charts.Features,
+                  values: typing.Mapping[str, typing.Any]
+                  ) -> dict[str, ServerGroup]:
+    """Server groups that a cluster should have.
 
     :param labels: of the cluster.
     :param policy: the operator's, for labels.
     :param values: of the cluster, without these. An overlay of the operator
         that names a server group replaces them.
+    :returns: by CONTROL_PLANE and names of node groups.
     """
     if not chart.server_groups:
         return {}
     result = {}
-    asked = labels.server_group_policies
-    if asked != 'none' and not values['controlPlane'].get('serverGroupId'):
-        result[CONTROL_PLANE] = Wanted(
+    label = labels.server_group_policies
+    if label != 'none' and not values['controlPlane'].get('serverGroupId'):
+        result[CONTROL_PLANE] = ServerGroup(
             names.server_group(spec.release, CONTROL_PLANE),
-            asked or _DEFAULT, asked is not None)
+            label or _DEFAULT, label is not None)
     if (values.get('nodeGroupDefaults') or {}).get('serverGroupId'):
         return result
     for group in spec.node_groups:
         own = label_rules.node_group(
             labels, group.labels, spec.labels, policy).server_group_policies
         if own not in (None, 'none'):
-            result[group.kube_name] = Wanted(names.server_group(
+            result[group.kube_name] = ServerGroup(names.server_group(
                 spec.release, group.kube_name), own, True)
     return result
 
@@ -82,11 +84,11 @@ def members(values: typing.Mapping[str, typing.Any],
         or default and key != CONTROL_PLANE}
 
 
-def placed(values: dict[str, typing.Any],
-           ids: typing.Mapping[str, str]) -> dict[str, typing.Any]:
+def with_server_groups(values: dict[str, typing.Any],
+                       ids: typing.Mapping[str, str]) -> dict[str, typing.Any]:
     """The values with the ids of server groups.
 
-    :param ids: by the keys of :func:`wanted`.
+    :param ids: by the keys of :func:`server_groups`.
     """
     result = copy.deepcopy(values)
     parts = {CONTROL_PLANE: result['controlPlane'],

@@ -40,19 +40,20 @@ class Rows:
 
     :param cluster, template: Magnum's objects, or similar ones.
     :param groups: all node groups.
-    :param given: names of a cluster that another driver created; None: those
-        of this driver.
+    :param adopted_naming: names of a cluster that another driver created;
+        None: those of this driver.
     """
 
     cluster: typing.Any
     groups: tuple[typing.Any, ...]
     template: typing.Any
-    given: names.Naming | None = None
+    adopted_naming: names.Naming | None = None
 
     @property
     def naming(self) -> names.Naming:
         """Names of the cluster's objects."""
-        return self.given or names.Naming(names.cluster(self.cluster.uuid))
+        return self.adopted_naming or names.Naming(
+            names.cluster(self.cluster.uuid))
 
     @property
     def operation(self) -> str:
@@ -218,13 +219,13 @@ def follows(group: typing.Any, template: typing.Any) -> bool:
 
 def node_group(group: typing.Any, *, flavor: str | None = None,
                image: spec.Image | None = None,
-               deferred: bool = False, given: str | None = None
+               deferred: bool = False, adopted_name: str | None = None
                ) -> spec.NodeGroupSpec:
     """A row as plain values.
 
     :param flavor: name of its flavor.
     :param image: None: the cluster's.
-    :param deferred, given: see spec.NodeGroupSpec.
+    :param deferred, adopted_name: see spec.NodeGroupSpec.
     """
     return spec.NodeGroupSpec(
         uuid=group.uuid, name=group.name, count=group.node_count,
@@ -233,7 +234,8 @@ def node_group(group: typing.Any, *, flavor: str | None = None,
         labels=dict(group.labels or {}),
         node_labels=dict(getattr(group, 'node_labels', None) or {}),
         node_taints=tuple(getattr(group, 'node_taints', None) or ()),
-        is_default=bool(group.is_default), deferred=deferred, given=given)
+        is_default=bool(group.is_default), deferred=deferred,
+        adopted_name=adopted_name)
 
 
 def _was_never_applied(group: typing.Any, applied: frozenset[str]) -> bool:

@@ -86,7 +86,8 @@ class NodeGroupSpec:
     :param node_taints: with key, effect and perhaps value.
     :param deferred: whether its upgrade waits for its turn; ``image`` is then
         the one that its nodes were made of.
-    :param given: name in the chart's values, if another driver chose it.
+    :param adopted_name: its name in the chart's values, if another driver
+        chose it.
     """
 
     uuid: str
@@ -104,12 +105,12 @@ class NodeGroupSpec:
     node_taints: tuple[typing.Mapping[str, str], ...] = ()
     is_default: bool = False
     deferred: bool = False
-    given: str | None = None
+    adopted_name: str | None = None
 
     @property
     def kube_name(self) -> str:
         """The name in the chart's values."""
-        return self.given or names.node_group(self.uuid)
+        return self.adopted_name or names.node_group(self.uuid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,8 +127,8 @@ class ClusterSpec:
         unless a label says otherwise.
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param management_cidrs: from which the management cluster connects.
-    :param attributes: see attributes.given.
-    :param given: name of the release, if another driver chose it.
+    :param attributes: see attributes.requested.
+    :param adopted_name: name of the release, if another driver chose it.
     """
 
     uuid: str
@@ -155,12 +156,12 @@ class ClusterSpec:
     management_cidrs: tuple[str, ...] = ()
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
-    given: str | None = None
+    adopted_name: str | None = None
 
     @property
     def release(self) -> str:
         """Name of the Helm release and of the Cluster."""
-        return self.given or names.cluster(self.uuid)
+        return self.adopted_name or names.cluster(self.uuid)
 
 
 def image(image_id: str,

@@ -185,10 +185,10 @@ def _api_server(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
 def _root_volume(spec: spec_model.ClusterSpec, labels: label_rules.Labels,
                  where: str) -> typing.Iterator[str]:
     size, _type = label_rules.root_volume(spec, labels)
-    if 'boot_volume_type' in labels.given and not size:
+    if 'boot_volume_type' in labels.explicit and not size:
         yield (f'{where}label boot_volume_type: it has no effect without '
                'boot_volume_size')
-    if 'boot_volume_availability_zone' in labels.given and not size:
+    if 'boot_volume_availability_zone' in labels.explicit and not size:
         yield (f'{where}label boot_volume_availability_zone: it has no '
                'effect without boot_volume_size')
     if size and spec.volumes.types is None:

@@ -234,8 +234,8 @@ class AdoptTest(Base):
         before = self.world()
         self.adopted()
         shown = self.show(undo=True)
-        self.assertEqual(adopt.WOULD_GIVE, shown.kind)
-        self.assertEqual(adopt.GIVEN, self.undo().kind)
+        self.assertEqual(adopt.WOULD_RETURN, shown.kind)
+        self.assertEqual(adopt.RETURNED, self.undo().kind)
         self.assertEqual(before, self.world())
 
     def test_template_without_a_driver(self):

@@ -10,7 +10,7 @@ from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import spec
 from tests.unit.driver.desired import test_values
 
-GROUP = dataclasses.replace(test_values.GROUP, given='workers', count=5)
+GROUP = dataclasses.replace(test_values.GROUP, adopted_name='workers', count=5)
 
 FOUND = {
     'machineImageId': 'old', 'kubernetesVersion': '1.34.2',
@@ -36,7 +36,7 @@ def cluster(*groups):
 
 
 def resized(*groups, found=FOUND, specs=None, batch=None):
-    specs = [dataclasses.replace(GROUP, given=group['name'])
+    specs = [dataclasses.replace(GROUP, adopted_name=group['name'])
              for group in groups] if specs is None else specs
     return desired_release.resized(
         found, computed(*groups), cluster(*specs), batch)
@@ -101,7 +101,7 @@ class StrategyTest(testtools.TestCase):
 
     def test_batch_is_of_new_nodes_where_an_overlay_says_so(self):
         # The number is the user's, whether nodes go or come first is not.
-        group = dataclasses.replace(GROUP, given=None)
+        group = dataclasses.replace(GROUP, adopted_name=None)
         found = {**FOUND, 'nodeGroupDefaults': {'rolloutStrategy': {
             'rollingUpdate': {'maxUnavailable': 0, 'maxSurge': 1}}}}
         made, = resized({'name': group.kube_name}, found=found,

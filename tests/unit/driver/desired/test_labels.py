@@ -65,7 +65,7 @@ class TestParse(testtools.TestCase):
             with self.subTest(name, text=text):
                 read = labels.parse({name: text})
                 self.assertEqual(value, getattr(read, name))
-                self.assertEqual({name}, read.given)
+                self.assertEqual({name}, read.explicit)
 
     #: Labels by name, texts, and words of the problem.
     REFUSED = (
@@ -194,7 +194,7 @@ class TestPolicy(testtools.TestCase):
         self.assertEqual(('amphora', 'default', 5), (
             read.octavia_provider, read.manila_csi_share_type,
             read.etcd_blockdevice_size))
-        self.assertNotIn('monitoring_enabled', read.given)
+        self.assertNotIn('monitoring_enabled', read.explicit)
 
     def test_defaults_are_checked_like_labels(self):
         problem, = problems({}, defaults={'monitoring_enabled': 'si'})
@@ -281,7 +281,7 @@ class TestNodeGroup(testtools.TestCase):
             read.boot_volume_size, read.availability_zone,
             read.octavia_provider))
         self.assertEqual({'availability_zone', 'octavia_provider'},
-                         read.given)
+                         read.explicit)
 
     def test_defaults_go_with_labels_of_the_cluster(self):
         for defaults, cluster in (

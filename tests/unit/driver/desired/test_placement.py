@@ -21,8 +21,9 @@ def wanted(given=None, group=None, chart=test_values.CHART, values=None):
     spec = dataclasses.replace(test_values.SPEC, labels=given, node_groups=(
         dataclasses.replace(test_values.GROUP, labels=(
             given if group is None else group)),))
-    return placement.wanted(spec, labels.parse(given), labels.Policy(),
-                            chart, values or {'controlPlane': {}})
+    return placement.server_groups(
+        spec, labels.parse(given), labels.Policy(), chart,
+        values or {'controlPlane': {}})
 
 
 class WantedTest(testtools.TestCase):
@@ -40,7 +41,7 @@ class WantedTest(testtools.TestCase):
                  {'server_group_policies': 'affinity'},
                  {WORKER: (f'{RELEASE}-{WORKER}', 'affinity', True)})):
             self.assertEqual(
-                {key: placement.Wanted(*one)
+                {key: placement.ServerGroup(*one)
                  for key, one in expected.items()}, wanted(given, group))
         self.assertEqual({}, wanted(chart=dataclasses.replace(
             test_values.CHART, server_groups=False)))
