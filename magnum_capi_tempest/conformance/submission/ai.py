@@ -8,6 +8,7 @@ those of its scripts/validate.go; which requirements a release has is not known
 here, so that one which the file leaves out is not missed.
 """
 
+import collections.abc
 import pathlib
 import re
 
@@ -33,7 +34,7 @@ _CONFORMANCE = re.compile(
 _WORDS = re.compile(r'(?<=[a-z0-9])(?=[A-Z])')
 
 
-def check(folder) -> tuple[rules.Finding, ...] | None:
+def check(folder: str | pathlib.Path) -> tuple[rules.Finding, ...] | None:
     """Judge a submission to that programme.
 
     :param folder: ``v1.NN/product``, or the one that contains it.
@@ -55,25 +56,27 @@ def check(folder) -> tuple[rules.Finding, ...] | None:
             *_spec(fields['spec'], files[0].parent))
 
 
-def _mapping(node):
+def _mapping(node: yaml.Node | None) -> dict[str, yaml.Node]:
     """Nodes by key, of a node that may be anything."""
     return {key.value: value for key, value in node.value
             if isinstance(key, yaml.ScalarNode)
             } if isinstance(node, yaml.MappingNode) else {}
 
 
-def _text(node):
+def _text(node: yaml.Node | None) -> str:
     """The text of a node, empty if it is none."""
     return node.value.strip() if isinstance(node, yaml.ScalarNode) and (
         node.tag != 'tag:yaml.org,2002:null') else ''
 
 
-def _finding(rule, text, node, level=rules.ERROR):
+def _finding(rule: str, text: str, node: yaml.Node, level: str = rules.ERROR
+             ) -> rules.Finding:
     return rules.Finding(rule, text, products.NAME,
                          node.start_mark.line + 1, level)
 
 
-def _metadata(node, release):
+def _metadata(node: yaml.Node, release: str
+              ) -> collections.abc.Iterator[rules.Finding]:
     known = _mapping(node)
     for field in dict.fromkeys((*FIELDS, *URLS)):
         # Both spellings are accepted, "websiteUrl" and "website_url".
@@ -88,7 +91,7 @@ def _metadata(node, release):
             yield _finding('metadata', f'{field}: {problem}', found)
 
 
-def _problem(field, value, release):
+def _problem(field: str, value: str, release: str) -> str:
     """Why a value is not valid; empty if it is."""
     if value.startswith('[') and value.endswith(']'):
         return f'{value} is the placeholder of the template'
@@ -106,7 +109,8 @@ def _problem(field, value, release):
     return products.url_problem(value) if field in URLS else ''
 
 
-def _spec(node, folder):
+def _spec(node: yaml.Node, folder: pathlib.Path
+          ) -> collections.abc.Iterator[rules.Finding]:
     categories = _mapping(node)
     if not categories:
         yield _finding('spec', 'there are no requirements', node)
@@ -119,7 +123,8 @@ def _spec(node, folder):
             yield from _requirement(requirement, category, folder)
 
 
-def _requirement(node, category, folder):
+def _requirement(node: yaml.Node, category: str, folder: pathlib.Path
+                 ) -> collections.abc.Iterator[rules.Finding]:
     known = _mapping(node)
     name, level, status, notes = (
         _text(known.get(key)) for key in ('id', 'level', 'status', 'notes'))

@@ -9,6 +9,7 @@ read once: its files are copied and judged at the same time. The folder gets
 its name once everything in it was checked.
 """
 
+import collections.abc
 import dataclasses
 import pathlib
 import re
@@ -22,6 +23,7 @@ from magnum_capi_tempest.conformance.submission import check
 from magnum_capi_tempest.conformance.submission import product as products
 from magnum_capi_tempest.conformance.submission import readme
 from magnum_capi_tempest.conformance.submission import rules
+from magnum_capi_tempest.conformance import verdict
 
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,99}')
 #: Most bytes of the text on how to create a cluster.
@@ -34,11 +36,12 @@ class Refused(errors.MagnumCapiError):
     :param reasons: all of them, a line each.
     """
 
-    def __init__(self, reasons, **kwargs):
-        super().__init__('The run cannot be submitted', **kwargs)
+    def __init__(self, reasons: collections.abc.Iterable[str],
+                 where: object) -> None:
+        super().__init__('The run cannot be submitted', where=where)
         self.reasons = tuple(reasons)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return '\n'.join([super().__str__(),
                           *(f'  - {reason}' for reason in self.reasons)])
 
@@ -57,8 +60,10 @@ class Built:
     warnings: tuple[rules.Finding, ...]
 
 
-def build(record, product_file, out, *, name=None, setup_file=None,
-          latest=None) -> Built:
+def build(record: str | pathlib.Path, product_file: str | pathlib.Path,
+          out: str | pathlib.Path, *, name: str | None = None,
+          setup_file: str | pathlib.Path | None = None,
+          latest: str | None = None) -> Built:
     """Create a submission.
 
     :param record: see :data:`..sources.FORM`.
@@ -92,7 +97,9 @@ def build(record, product_file, out, *, name=None, setup_file=None,
             hint='Free some space, or name another folder') from e
 
 
-def _built(draft, record, content, product, out, name, setup, latest):
+def _built(draft: pathlib.Path, record: str | pathlib.Path, content: bytes,
+           product: products.Product, out: pathlib.Path, name: str,
+           setup: str | None, latest: str | None) -> Built:
     """Write, check, and only then give the folder its name."""
     copies = draft / 'copies'
     copies.mkdir()
@@ -103,7 +110,7 @@ def _built(draft, record, content, product, out, name, setup, latest):
                *(str(f) for f in rules.check_product(product, products.NAME)
                  if f.level == rules.ERROR)]
     if reasons:
-        raise Refused(reasons, where=record)
+        raise Refused(reasons, record)
     target = out / release / name
     if target.exists():
         raise errors.UsageError('The folder exists already', where=target,
@@ -119,31 +126,32 @@ def _built(draft, record, content, product, out, name, setup, latest):
     report = check.check(folder, title=title, latest=latest, result=result)
     if not report.ok:
         raise Refused([str(f) for f in report.findings
-                       if f.level == rules.ERROR], where=record)
+                       if f.level == rules.ERROR], record)
     target.parent.mkdir(exist_ok=True)
     folder.rename(target)
     return Built(target, title, report.findings)
 
 
-def _reasons(judged, copies):
+def _reasons(judged: verdict.Judged, copies: pathlib.Path
+             ) -> collections.abc.Iterator[str]:
     """Why the run certifies nothing; empty if it does."""
-    verdict = judged.verdict
-    if verdict.eligible:
+    found = judged.verdict
+    if found.eligible:
         for name in (rules.JUNIT, rules.LOG):
             if not (copies / name).exists():
                 yield f'there is no {name} in the results of the e2e tests'
         return
-    yield from dict.fromkeys((*verdict.certification_blockers,
-                              *verdict.reasons))
+    yield from dict.fromkeys((*found.certification_blockers,
+                              *found.reasons))
     if not required.release(judged.result.cluster.kubernetes):
         yield ('name the version of Kubernetes, which the record does not '
                'have: RECORD,kubernetes=VERSION')
     if judged.result.mode == model.CERTIFIED:
-        for test in verdict.missing[:20]:
+        for test in found.missing[:20]:
             yield f'required, but not passed: {test}'
 
 
-def _folder_name(name):
+def _folder_name(name: str) -> str:
     name = re.sub(r'[^a-z0-9.-]+', '-', name.lower()).strip('-.')
     if not _NAME.fullmatch(name):
         raise errors.UsageError(f'{name!r} is not a valid name for a folder',
@@ -151,7 +159,7 @@ def _folder_name(name):
     return name
 
 
-def _read(path, most):
+def _read(path: str | pathlib.Path, most: int) -> bytes:
     try:
         with open(path, 'rb') as stream:
             content = stream.read(most + 1)

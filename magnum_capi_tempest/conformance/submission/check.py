@@ -7,14 +7,18 @@ checkout of cncf/k8s-conformance that contains nothing else. Nothing in it is
 changed, and links are not followed.
 """
 
+import collections.abc
 import dataclasses
+import functools
 import os
 import pathlib
+import typing
 
 from magnum_capi import errors
 from magnum_capi import progress as progress_
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import damage
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import required as required_
 from magnum_capi_tempest.conformance.submission import product as products
 from magnum_capi_tempest.conformance.submission import rules
@@ -46,18 +50,18 @@ class Report:
         return not any(f.level == rules.ERROR for f in self.findings)
 
 
-def check(folder, *, title=None, latest=None, online=False, result=None,
-          progress=None) -> Report:
+def check(folder: str | pathlib.Path, *, title: str | None = None,
+          latest: str | None = None, online: bool = False,
+          result: model.Result | None = None,
+          progress: progress_.Progress | None = None) -> Report:
     """Judge a submission.
 
-    :param folder: path.
     :param title: of the pull request; None for the one that the folder
         implies.
     :param latest: latest release of Kubernetes, ``v1.36``; by default the
         latest one with a known list of tests.
     :param online: request the URLs in PRODUCT.yaml.
-    :param result: :class:`~..model.Result` of its files, if they have just
-        been read.
+    :param result: of its files, if they have just been read.
     :param progress: gets messages about slow steps.
     :raises UsageError: there is no such folder, or no such release.
     :raises EnvironmentProblem: it cannot be read.
@@ -78,7 +82,9 @@ def check(folder, *, title=None, latest=None, online=False, result=None,
             where=e.filename or folder) from e
 
 
-def _check(folder, title, latest, online, result, progress):
+def _check(folder: pathlib.Path, title: str | None, latest: str, online: bool,
+           result: model.Result | None, progress: progress_.Progress
+           ) -> Report:
     root = next((place.parent for place in (folder, folder.parent)
                  if rules.RELEASE.fullmatch(place.name)), folder)
     files, links = _files(folder, root)
@@ -96,9 +102,11 @@ def _check(folder, title, latest, online, result, progress):
                           *_secrets(files, root, progress)), online)
 
 
-def _files(folder, root):
+def _files(folder: pathlib.Path, root: pathlib.Path
+           ) -> tuple[tuple[rules.File, ...], list[rules.Finding]]:
     """Regular files below the folder, and a finding for any other kind."""
-    files, links = [], []
+    files: list[rules.File] = []
+    links: list[rules.Finding] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if f != '.git')
         for name in sorted(names):
@@ -116,7 +124,8 @@ def _files(folder, root):
     return tuple(files), links
 
 
-def _result(files, root):
+def _result(files: collections.abc.Iterable[rules.File], root: pathlib.Path
+            ) -> tuple[model.Result | None, str]:
     """The result of the run, or None and why it cannot be read."""
     folder = next((file.folder for file in files
                    if file.name == rules.JUNIT and file.size), None)
@@ -128,7 +137,8 @@ def _result(files, root):
         return None, f'{rules.JUNIT} or {rules.LOG} cannot be read: {e}'
 
 
-def _required(release, result):
+def _required(release: str, result: model.Result | None
+              ) -> tuple[str, ...] | None:
     """The tests that a release requires; None if they are not known."""
     if result is None or required_.release(
             result.cluster.kubernetes) != release:
@@ -137,7 +147,8 @@ def _required(release, result):
                         {spec.name for spec in result.specs})
 
 
-def _product(files, root):
+def _product(files: collections.abc.Iterable[rules.File], root: pathlib.Path
+             ) -> products.Product:
     path = next((file.path for file in files
                  if file.name.casefold() == products.NAME.casefold()), None)
     if path is None:
@@ -146,7 +157,7 @@ def _product(files, root):
         return products.parse(stream.read(products.MOST_BYTES + 1))
 
 
-def _title(files):
+def _title(files: collections.abc.Collection[rules.File]) -> str:
     """The title that the folder implies."""
     folder = next((f.folder for f in files
                    if rules.RELEASE.search(f.folder)), '')
@@ -154,14 +165,15 @@ def _title(files):
                            folder.rpartition('/')[2])
 
 
-def ask(product, get=None) -> dict[str, str]:
+def ask(product: products.Product,
+        get: collections.abc.Callable[..., typing.Any] | None = None
+        ) -> dict[str, str]:
     """Content type of each URL of a product, empty if there was no answer.
 
     Like the bot (internal/plugin/plugin.go), sends HEAD to each and follows
     redirects. Unlike the bot, verifies certificates: a page that makes
     browsers warn should be reported before others see it.
 
-    :param product: :class:`~.product.Product`.
     :param get: "requests.head", or a function with the same parameters.
     :returns: by name of the field; empty fields are omitted.
     """
@@ -180,7 +192,9 @@ def ask(product, get=None) -> dict[str, str]:
     return found
 
 
-def _secrets(files, root, progress):
+def _secrets(files: collections.abc.Iterable[rules.File], root: pathlib.Path,
+             progress: progress_.Progress
+             ) -> collections.abc.Iterator[rules.Finding]:
     """Warnings for the first lines with secrets, and the number of others."""
     for file in files:
         if file.name not in rules.FILES or file.size > archive.MEMBER:
@@ -189,7 +203,7 @@ def _secrets(files, root, progress):
                 root / file.path, encoding='utf-8', errors='replace',
                 newline='\n') as stream:
             found = list(redact.places(iter(
-                lambda stream=stream: stream.readline(_LINE), '')))
+                functools.partial(stream.readline, _LINE), '')))
         for number, kinds in found[:_PLACES]:
             yield rules.Finding(
                 rules.SECRETS, f'this looks like {" and ".join(kinds)}; '

@@ -40,6 +40,10 @@ _DOMAIN = re.compile(r'\[[^\[\]\s]*\]|[^\s@"(),:;<>\[\]\\.]+'
                      r'(?:\.[^\s@"(),:;<>\[\]\\.]+)*')
 
 
+#: Why a file cannot be read, and the number of the line, None if unknown.
+Broken: typing.TypeAlias = tuple[str, int | None]
+
+
 @dataclasses.dataclass(frozen=True)
 class Field:
     """A field: its value, None for null, and the number of its line."""
@@ -53,42 +57,39 @@ class Product:
     """The content of a PRODUCT.yaml.
 
     :param fields: by name.
-    :param broken: (text, line) if it is no YAML mapping, None otherwise.
+    :param broken: None if it is a YAML mapping.
     :param nested: names of fields that are lists or mappings.
     :param twice: names of duplicate fields; the last value counts.
     """
 
     fields: typing.Mapping[str, Field] = dataclasses.field(
         default_factory=lambda: types.MappingProxyType({}))
-    broken: tuple[str, int | None] | None = None
+    broken: Broken | None = None
     nested: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
 
-    def value(self, name) -> str:
+    def value(self, name: str) -> str:
         """Value of a field, empty if there is none."""
         field = self.fields.get(name)
         return (field.value or '').strip() if field else ''
 
-    def line(self, name) -> int | None:
+    def line(self, name: str) -> int | None:
         """Number of a field's line, None if there is no such field."""
         field = self.fields.get(name)
         return field.line if field else None
 
 
-def parse(content) -> Product:
-    """Read a PRODUCT.yaml without constructing objects from it.
-
-    :param content: bytes.
-    """
+def parse(content: bytes) -> Product:
+    """Read a PRODUCT.yaml without constructing objects from it."""
     root, broken = compose(content)
     return Product(broken=broken) if broken else _fields(root)
 
 
-def compose(content):
-    """The node of a YAML mapping; nothing is constructed from it.
+def compose(content: bytes
+            ) -> tuple[yaml.MappingNode | None, Broken | None]:
+    """The node of a YAML mapping, or why it is none.
 
-    :param content: bytes.
-    :returns: node, None; or None, (text, line) if it is no such mapping.
+    Nothing is constructed from it.
     """
     if len(content) > MOST_BYTES:
         return None, (f'it is longer than {MOST_BYTES} bytes', None)
@@ -113,13 +114,14 @@ def compose(content):
     return root, None
 
 
-def _without_end(text):
+def _without_end(text: str) -> str:
     """The text without a "---" at its end: an empty document follows."""
     return re.sub(r'\n---\s*\Z', '\n', text)
 
 
-def _fields(root):
-    fields, nested, twice = {}, [], []
+def _fields(root: yaml.MappingNode) -> Product:
+    fields: dict[str, Field] = {}
+    nested, twice = [], []
     for key, value in root.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
@@ -137,7 +139,7 @@ def _fields(root):
                    tuple(twice))
 
 
-def url_problem(text) -> str:
+def url_problem(text: str) -> str:
     """Why it is neither a URL nor an absolute path; empty if it is one."""
     if _CONTROL.search(text):
         return 'it has control characters'
@@ -158,7 +160,7 @@ def url_problem(text) -> str:
     return ''
 
 
-def email_problem(text) -> str:
+def email_problem(text: str) -> str:
     """Why it is no e-mail address (RFC 5322), empty if it is one."""
     found = email.utils.getaddresses([text])
     address = found[0][1] if len(found) == 1 else ''

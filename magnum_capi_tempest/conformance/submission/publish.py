@@ -17,16 +17,23 @@ import json
 import pathlib
 import tempfile
 import types
+import typing
 
 from magnum_capi import errors
 from magnum_capi import outfile
 from magnum_capi_tempest.conformance import archive
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance import report
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest import redact
+
+if typing.TYPE_CHECKING:
+    import _typeshed
+
+_Dataclass = typing.TypeVar('_Dataclass', bound='_typeshed.DataclassInstance')
 
 COUNTS = 'redacted.json'
 JSON, HTML = 'report.json', report.PAGE
@@ -52,7 +59,10 @@ class Published:
         return sum(sum(c.values()) for c in self.counts.values())
 
 
-def publish(record, folder, *, title=None, reruns=()) -> Published:
+def publish(record: str | pathlib.Path, folder: str | pathlib.Path, *,
+            title: str | None = None,
+            reruns: collections.abc.Iterable[model.Result] = ()
+            ) -> Published:
     """Write the copies.
 
     :param record: see :data:`..sources.FORM`.
@@ -70,10 +80,11 @@ def publish(record, folder, *, title=None, reruns=()) -> Published:
         raise errors.UsageError(
             'The copies would replace a record, or be taken for it',
             where=folder, hint='Name another folder')
-    with tempfile.TemporaryDirectory() as copies:
-        copies = pathlib.Path(copies)
+    found: dict[str, dict[str, int]] = {}
+    files = []
+    with tempfile.TemporaryDirectory() as scratch:
+        copies = pathlib.Path(scratch)
         judged = sources.load(record, title=title, copy_to=copies)
-        found, files = {}, []
         result, found['report'] = _without_secrets(judged.result)
         for name, copy in ((archive.LOG, _copy_log),
                            (archive.JUNIT, redactedxml.copy)):
@@ -97,20 +108,18 @@ def publish(record, folder, *, title=None, reruns=()) -> Published:
     return Published(tuple(files), found, judged)
 
 
-def _without_secrets(value):
-    """A result, or a part of it, without secrets.
-
-    :returns: the same with every text redacted, and a dict of kinds.
-    """
-    counts = collections.Counter()
+def _without_secrets(result: model.Result
+                     ) -> tuple[model.Result, dict[str, int]]:
+    """The result with redacted texts, and the number of secrets by kind."""
+    counts: collections.Counter[str] = collections.Counter()
 
     @functools.cache
-    def text(line):
+    def text(line: str) -> str:
         found = redact.examine(line)
         counts.update(found.counts)
         return found.text
 
-    def walk(part):
+    def walk(part: object) -> object:
         if isinstance(part, str):
             return text(part) if part else part
         if isinstance(part, tuple):
@@ -118,18 +127,22 @@ def _without_secrets(value):
         if isinstance(part, collections.abc.Mapping):
             return types.MappingProxyType(
                 {key: walk(item) for key, item in part.items()})
-        if dataclasses.is_dataclass(part):
-            return dataclasses.replace(part, **{
-                field.name: walk(getattr(part, field.name))
-                for field in dataclasses.fields(part)})
+        if dataclasses.is_dataclass(part) and not isinstance(part, type):
+            return fields(part)
         return part
 
-    return walk(value), dict(counts)
+    def fields(part: _Dataclass) -> _Dataclass:
+        return dataclasses.replace(part, **{
+            field.name: walk(getattr(part, field.name))
+            for field in dataclasses.fields(part)})
+
+    return fields(result), dict(counts)
 
 
-def _copy_log(source, stream):
+def _copy_log(source: typing.BinaryIO, stream: typing.BinaryIO
+              ) -> collections.Counter[str]:
     """Copy a text; bytes that are not UTF-8 stay unchanged."""
-    counts = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     lines = iter(lambda: source.readline(_LONGEST).decode(
         'utf-8', 'surrogateescape'), '')
     for block in redact.blocks(lines):
@@ -139,8 +152,8 @@ def _copy_log(source, stream):
     return counts
 
 
-def _document(found):
-    total = collections.Counter()
+def _document(found: collections.abc.Mapping[str, dict[str, int]]) -> str:
+    total: collections.Counter[str] = collections.Counter()
     for counts in found.values():
         total.update(counts)
     return json.dumps({'files': found, 'total': dict(total)},

@@ -53,10 +53,11 @@ _HYDROPHONE = """\
 unchanged."""
 
 
-def render(result, name, version, setup=None) -> str:
+def render(result: model.Result, name: str, version: str,
+           setup: str | None = None) -> str:
     """Write the README.
 
-    :param result: :class:`~..model.Result` of a certified run.
+    :param result: of a certified run.
     :param name: of the product.
     :param version: of the product.
     :param setup: Markdown on how to create a cluster, None for SETUP.
@@ -75,7 +76,7 @@ def render(result, name, version, setup=None) -> str:
                else _HYDROPHONE)))
 
 
-def _facts(result):
+def _facts(result: model.Result) -> str:
     cluster = result.cluster
     pairs = [('Kubernetes', cluster.kubernetes), ('CNI', cluster.cni),
              ('Magnum driver', cluster.driver), ('node image', cluster.image),
@@ -87,13 +88,13 @@ def _facts(result):
     return '\n'.join(f'- {what}: {value}' for what, value in pairs if value)
 
 
-def _processes(result):
+def _processes(result: model.Result) -> int:
     """How many processes of Ginkgo ran the tests, 1 if unknown."""
-    said = result.facts.get('processes', '')
-    return int(said) if said.isdecimal() and len(said) < 5 else 1
+    number = result.facts.get('processes', '')
+    return int(number) if number.isdecimal() and len(number) < 5 else 1
 
 
-def _sonobuoy(result):
+def _sonobuoy(result: model.Result) -> list[list[str]]:
     run = ['sonobuoy', 'run', '--mode', model.CERTIFIED]
     if result.image:
         run += ['--kube-conformance-image', result.image]
@@ -108,7 +109,7 @@ def _sonobuoy(result):
             ['sonobuoy', 'delete', '--wait']]
 
 
-def _hydrophone(result):
+def _hydrophone(result: model.Result) -> list[list[str]]:
     run = ['hydrophone', '--conformance', '--output-dir', '.']
     if _processes(result) > 1:
         run += ['--parallel', str(_processes(result))]

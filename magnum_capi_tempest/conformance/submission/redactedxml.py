@@ -8,6 +8,7 @@ again.
 """
 
 import collections
+import typing
 import xml.sax
 from xml.sax import saxutils
 from xml.sax import xmlreader
@@ -15,12 +16,11 @@ from xml.sax import xmlreader
 from magnum_capi_tempest import redact
 
 
-def copy(source, stream) -> collections.Counter:
+def copy(source: typing.BinaryIO, stream: typing.BinaryIO
+         ) -> collections.Counter[str]:
     """Copy a JUnit file.
 
-    :param source: binary file that :class:`~..junit.Parser` has read: it is
-        safe to read.
-    :param stream: binary file to write.
+    :param source: that :class:`~..junit.Parser` has read: it is safe to read.
     :returns: number of secrets by kind.
     """
     writer = _Writer(stream)
@@ -28,38 +28,41 @@ def copy(source, stream) -> collections.Counter:
     given.setByteStream(source)
     # As the other parser, whatever the file declares.
     given.setEncoding('UTF-8')
-    xml.sax.parse(given, writer)
+    parser = xml.sax.make_parser()
+    parser.setContentHandler(writer)
+    parser.parse(given)
     stream.write(b'\n')
     return writer.counts
 
 
 class _Writer(saxutils.XMLGenerator):
 
-    def __init__(self, stream):
+    def __init__(self, stream: typing.BinaryIO) -> None:
         super().__init__(stream, 'UTF-8')
-        self._text = []
-        self.counts = collections.Counter()
+        self._text: list[str] = []
+        self.counts: collections.Counter[str] = collections.Counter()
 
-    def startElement(self, name, attrs):
+    def startElement(self, name: str, attrs: xmlreader.AttributesImpl
+                     ) -> None:
         self._end_text()
         attributes = {key: self._clean(value) for key, value in attrs.items()}
         if name == 'property':
             # A name and its value are in two attributes.
-            said = f'{attrs.get("name", "")}: {attrs.get("value", "")}'
-            found = redact.examine(said)
+            found = redact.examine(
+                f'{attrs.get("name", "")}: {attrs.get("value", "")}')
             self.counts.update(found.counts)
             if found.counts:
                 attributes['value'] = redact.MARK
-        super().startElement(name, attributes)
+        super().startElement(name, xmlreader.AttributesImpl(attributes))
 
-    def endElement(self, name):
+    def endElement(self, name: str) -> None:
         self._end_text()
         super().endElement(name)
 
-    def characters(self, content):
+    def characters(self, content: str) -> None:
         self._text.append(content)
 
-    def _end_text(self):
+    def _end_text(self) -> None:
         # A parser reads a carriage return as a line feed, unless it is
         # encoded.
         for number, part in enumerate(
@@ -68,7 +71,7 @@ class _Writer(saxutils.XMLGenerator):
             super().characters(part)
         self._text.clear()
 
-    def _clean(self, text):
+    def _clean(self, text: str) -> str:
         if not text.strip():
             return text
         found = redact.examine(text)

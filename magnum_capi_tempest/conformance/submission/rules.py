@@ -9,6 +9,8 @@ request rather than a folder. If the bot accepts a violation of its own rule,
 the finding is a warning and says so.
 """
 
+import collections
+import collections.abc
 import dataclasses
 import posixpath
 import re
@@ -65,7 +67,7 @@ class Finding:
     line: int | None = None
     level: str = ERROR
 
-    def __str__(self):
+    def __str__(self) -> str:
         rule = (f'rule {self.rule}' if self.rule.isdigit() else self.rule)
         # In the form of editors and compilers.
         where = ''.join(f'{part}:' for part in (self.file, self.line) if part)
@@ -115,7 +117,7 @@ class Submission:
     broken: str = ''
     pages: typing.Mapping[str, str] | None = None
 
-    def path(self, name) -> str:
+    def path(self, name: str) -> str:
         """Path of the first file with that name, or the name itself.
 
         The case of letters is ignored, as the bot does.
@@ -129,22 +131,19 @@ class Submission:
         return release_of(self.files)
 
 
-def release_of(files) -> str:
+def release_of(files: collections.abc.Iterable[File]) -> str:
     """Release in the name of the files' folder, empty if there is none."""
     return next((found[1] for file in files
                  if (found := _FOLDER.search(file.folder))), '')
 
 
-def title_for(release, name) -> str:
+def title_for(release: str, name: str) -> str:
     """Title of the pull request, as required by instructions.md."""
     return f'Conformance results for {release}/{name}'
 
 
-def judge(submission) -> list[Finding]:
-    """Apply every rule; findings are in the order of the rules.
-
-    :param submission: a :class:`Submission`.
-    """
+def judge(submission: Submission) -> list[Finding]:
+    """Apply every rule; findings are in the order of the rules."""
     return [found for rule in (
         _title, _present, _nothing_else, _structure, _one_folder,
         _same_release, _product, _pages, _title_form, _supported,
@@ -152,10 +151,10 @@ def judge(submission) -> list[Finding]:
         for found in rule(submission)]
 
 
-def check_product(product, file):
+def check_product(product: products.Product, file: str
+                  ) -> collections.abc.Iterator[Finding]:
     """Rules 7, 8 and 10, and the part of rule 2 that the file is YAML.
 
-    :param product: :class:`~.product.Product`.
     :param file: path of the file, for the findings.
     """
     if product.broken:
@@ -175,7 +174,8 @@ def check_product(product, file):
             product.line('type'), WARNING)
 
 
-def _fields(product, file):
+def _fields(product: products.Product, file: str
+            ) -> collections.abc.Iterator[Finding]:
     for name in product.twice:
         yield Finding(
             '7', f'the field {name} is there twice; the bot takes the last',
@@ -188,16 +188,17 @@ def _fields(product, file):
             yield Finding('7', f'the field {name} is empty', file, field.line)
 
 
-def _addresses(product, file):
+def _addresses(product: products.Product, file: str
+               ) -> collections.abc.Iterator[Finding]:
     for name in product.nested:
         yield Finding(
             '8', f'the field {name} is not a text: the bot then reads none '
             'of the fields', file, product.line(name))
     for name in (*products.URLS, products.EMAIL):
         field = product.fields.get(name)
-        value = field.value or '' if field else ''
-        if not value:
+        if not field or not field.value:
             continue
+        value = field.value
         what, problem = (
             ('an address', products.email_problem(value))
             if name == products.EMAIL else
@@ -217,12 +218,12 @@ def _addresses(product, file):
                 'asks for; the bot lets it pass', file, field.line, WARNING)
 
 
-def _title(submission):
+def _title(submission: Submission) -> collections.abc.Iterator[Finding]:
     if not submission.title:
         yield Finding('1', 'the pull request has no title')
 
 
-def _present(submission):
+def _present(submission: Submission) -> collections.abc.Iterator[Finding]:
     for name in FILES:
         file = next((f for f in submission.files
                      if f.name.casefold() == name.casefold()), None)
@@ -232,21 +233,21 @@ def _present(submission):
             yield Finding('2', f'{name} is empty', file.path)
 
 
-def _nothing_else(submission):
+def _nothing_else(submission: Submission) -> collections.abc.Iterator[Finding]:
     for file in submission.files:
         if file.name not in FILES:
             yield Finding('3', f'{file.name} does not belong here: only '
                           f'{", ".join(FILES)} do', file.path)
 
 
-def _structure(submission):
+def _structure(submission: Submission) -> collections.abc.Iterator[Finding]:
     for file in submission.files:
         if not _FOLDER.search(file.folder):
             yield Finding('4', 'it is not in a folder of the form '
                           'v1.NN/product', file.path)
 
 
-def _one_folder(submission):
+def _one_folder(submission: Submission) -> collections.abc.Iterator[Finding]:
     folders = sorted({file.folder for file in submission.files})
     if len(folders) != 1:
         named = ', '.join(f or './' for f in folders) or 'none'
@@ -254,7 +255,7 @@ def _one_folder(submission):
                       f'one: {named}')
 
 
-def _same_release(submission):
+def _same_release(submission: Submission) -> collections.abc.Iterator[Finding]:
     found = _TITLE.search(submission.title)
     release = found[2] if found else ''
     if release != submission.release:
@@ -262,14 +263,14 @@ def _same_release(submission):
                       f'folder for {submission.release or "none"}')
 
 
-def _product(submission):
+def _product(submission: Submission) -> collections.abc.Iterator[Finding]:
     if any(f.name.casefold() == products.NAME.casefold() and f.size
            for f in submission.files):
         yield from check_product(submission.product,
                                  submission.path(products.NAME))
 
 
-def _pages(submission):
+def _pages(submission: Submission) -> collections.abc.Iterator[Finding]:
     for name, kind in (submission.pages or {}).items():
         where = submission.path(products.NAME), submission.product.line(name)
         if not kind:
@@ -280,7 +281,7 @@ def _pages(submission):
                           *where)
 
 
-def _title_form(submission):
+def _title_form(submission: Submission) -> collections.abc.Iterator[Finding]:
     title = submission.title
     found = _TITLE.search(title)
     form = f'wanted is {title_for("v1.NN", "product")!r}'
@@ -295,7 +296,7 @@ def _title_form(submission):
                       level=WARNING)
 
 
-def _supported(submission):
+def _supported(submission: Submission) -> collections.abc.Iterator[Finding]:
     release, latest = submission.release, submission.latest
     if not release:
         yield Finding('12', 'no folder names a release')
@@ -312,11 +313,11 @@ def _supported(submission):
             level=WARNING)
 
 
-def _minor(release):
+def _minor(release: str) -> int:
     return int(release.split('.')[1])
 
 
-def _required(submission):
+def _required(submission: Submission) -> collections.abc.Iterator[Finding]:
     file = submission.path(JUNIT)
     if submission.result is None:
         yield Finding('13', submission.broken, file)
@@ -326,29 +327,32 @@ def _required(submission):
             f'{submission.release or "no release"} here: the bot has one',
             file, level=WARNING)
     else:
-        yield from _short(_not_passed(submission, file), '13', file)
+        yield from _short(_not_passed(
+            submission.result.specs, submission.required, file), '13', file)
 
 
-def _not_passed(submission, file):
+def _not_passed(specs: collections.abc.Iterable[model.Spec],
+                required: collections.abc.Iterable[str], file: str
+                ) -> collections.abc.Iterator[Finding]:
     """A finding for each required test that did not pass."""
-    by_name = {}
-    for spec in submission.result.specs:
-        by_name.setdefault(_codename(spec.name), []).append(spec)
-    for name in submission.required:
-        specs = by_name.get(_codename(name), ())
+    by_name = collections.defaultdict(list)
+    for spec in specs:
+        by_name[_codename(spec.name)].append(spec)
+    for name in required:
+        same = by_name[_codename(name)]
         # Of two with the same name, one is enough.
-        if any(spec.status == model.PASSED for spec in specs):
+        if any(spec.status == model.PASSED for spec in same):
             continue
-        if not specs:
+        if not same:
             yield Finding('13', f'required, but missing: {name}', file)
         else:
-            how = ('was skipped' if specs[-1].status == model.SKIPPED
-                   else specs[-1].status)
+            how = ('was skipped' if same[-1].status == model.SKIPPED
+                   else same[-1].status)
             yield Finding('13', f'required, but {how}: {name}', file,
-                          specs[-1].line)
+                          same[-1].line)
 
 
-def _no_failure(submission):
+def _no_failure(submission: Submission) -> collections.abc.Iterator[Finding]:
     file = submission.path(JUNIT)
     if submission.result is None:
         yield Finding('14', submission.broken, file)
@@ -360,30 +364,31 @@ def _no_failure(submission):
     yield from _short(failed, '14', file)
     passed = {_codename(spec.name) for spec in specs
               if spec.status == model.PASSED}
-    missing = [name for name in submission.required or ()
-               if _codename(name) not in passed]
+    required = submission.required or ()
+    missing = [name for name in required if _codename(name) not in passed]
     if missing and not failed:
         yield Finding(
-            '14', f'{len(missing)} of {len(submission.required)} required '
-            'tests did not pass or are missing', file)
+            '14', f'{len(missing)} of {len(required)} required tests did not '
+            'pass or are missing', file)
 
 
-def _codename(name):
+def _codename(name: str) -> str:
     """Name of a test as the bot compares it."""
     for old, new in _REPAIRS:
         name = name.replace(old, new)
     return name
 
 
-def _short(found, rule, file):
+def _short(findings: collections.abc.Iterable[Finding], rule: str, file: str
+           ) -> collections.abc.Iterator[Finding]:
     """The first findings, and the number of others."""
-    found = list(found)
+    found = list(findings)
     yield from found[:_LISTED]
     if len(found) > _LISTED:
         yield Finding(rule, f'and {len(found) - _LISTED} more', file)
 
 
-def _log_version(submission):
+def _log_version(submission: Submission) -> collections.abc.Iterator[Finding]:
     log, file = _log_of(submission), submission.path(LOG)
     for release, line in log.versions if log else ():
         if submission.release and release != submission.release:
@@ -392,18 +397,18 @@ def _log_version(submission):
                 f'{submission.release}', file, line)
 
 
-def _log_match(submission):
-    log, file = _log_of(submission), submission.path(LOG)
-    if log is None or not submission.result.specs:
+def _log_match(submission: Submission) -> collections.abc.Iterator[Finding]:
+    result, file = submission.result, submission.path(LOG)
+    if result is None or result.log is None or not result.specs:
         return      # Rule 2 says so.
-    for problem in submission.result.problems:
+    for problem in result.problems:
         yield Finding(LOG_MATCH, problem, file)
-    if log.ran is None:
+    if result.log.ran is None:
         yield Finding(LOG_MATCH, 'the log has no last line "Ran N of M '
                       'Specs": the suite did not end', file, level=WARNING)
 
 
-def _log_success(submission):
+def _log_success(submission: Submission) -> collections.abc.Iterator[Finding]:
     log = _log_of(submission)
     if log and log.end and not (
             log.success and ' 0 Failed | 0 Pending' in log.end):
@@ -413,5 +418,5 @@ def _log_success(submission):
             submission.path(LOG), level=WARNING)
 
 
-def _log_of(submission):
+def _log_of(submission: Submission) -> model.Log | None:
     return submission.result.log if submission.result else None
