@@ -19,7 +19,6 @@ from magnum_capi import progress
 from magnum_capi_tempest import json_types
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import definitions
 from magnum_capi_tempest.management import layout
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
@@ -127,22 +126,14 @@ class Processes:
         self._stop_controllers_of_dead_api(supervisor)
         self._check_ports(supervisor, wanted)
         admin = self.client()
-        etcd, crds = programs.etcd_client(self.layout), self._aimed(
-            objects['crds'])
-        stored = definitions.path(objects['crds'],
-                                  self._paths['kube-apiserver'])
+        crds = self._aimed(objects['crds'])
         with progress.step('Kubernetes API'):
+            # The API server does not wait for etcd.
             supervisor.launch(wanted[:1], timeout, progress)
-            new = not definitions.any_in(etcd)
-            restored = new and definitions.restore(
-                etcd, stored, crds, progress)
             supervisor.launch(wanted[1:2], timeout, progress)
         with progress.step('Custom resource definitions'):
-            if not restored:
-                client.put_all(admin, crds)
+            client.put_all(admin, crds)
             client.wait_established(admin, manifests.names(crds), timeout)
-            if new and not restored:
-                definitions.save(etcd, stored, progress)
         # Only now: the garbage collector discovers kinds every 30 s, and
         # Cluster API's controllers do not start without their kinds.
         with progress.step('Cluster API'):

@@ -120,8 +120,7 @@ def load(kubectl: str | pathlib.Path, progress: progress.Progress,
     directory = directory or paths.cache() / 'manifests'
     cached = pathlib.Path(directory) / f'{_key(docker, openstack)}.json'
     try:
-        found: Objects = kept(cached)
-        return found
+        return _kept(cached)
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as e:
@@ -129,11 +128,11 @@ def load(kubectl: str | pathlib.Path, progress: progress.Progress,
                       f'damaged: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
         rendered = render(kubectl, docker, openstack)
-        keep(cached, rendered)
+        _keep(cached, rendered)
     return rendered
 
 
-def keep(target: pathlib.Path, objects: object) -> None:
+def _keep(target: pathlib.Path, objects: Objects) -> None:
     """Write a file of the cache, whose first line is the rest's SHA-256.
 
     :raises EnvironmentProblem: it cannot be written.
@@ -142,8 +141,8 @@ def keep(target: pathlib.Path, objects: object) -> None:
     outfile.write_private(target, _digest(body) + b'\n' + body)
 
 
-def kept(source: pathlib.Path) -> typing.Any:
-    """Read a file of :func:`keep`.
+def _kept(source: pathlib.Path) -> Objects:
+    """Read a file of :func:`_keep`.
 
     :raises OSError: it cannot be read; FileNotFoundError: there is none.
     :raises ValueError: the checksum is wrong.
@@ -151,7 +150,8 @@ def kept(source: pathlib.Path) -> typing.Any:
     digest, _, body = source.read_bytes().partition(b'\n')
     if digest != _digest(body):
         raise ValueError('its checksum is wrong')
-    return json.loads(body)
+    objects: Objects = json.loads(body)
+    return objects
 
 
 def render(kubectl: str | pathlib.Path, docker: bool = False,

@@ -61,16 +61,10 @@ def etcd(layout: layout.Layout, program: pathlib.Path) -> supervision.Program:
         # With one member, the default of 1 s would only delay the start.
         '--heartbeat-interval=20', '--election-timeout=200',
         '--quota-backend-bytes=2147483648', '--log-level=warn']
-    probe = etcd_client(layout, timeout=3)
-    return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
-
-
-def etcd_client(layout: layout.Layout, timeout: float = 30) -> kube.Endpoint:
-    """A client of etcd, with the certificate of the API server."""
-    pki = layout.pki
-    return kube.Endpoint(
+    probe = kube.Endpoint(
         layout.url('etcd'), pki / 'ca.crt',
-        (pki / 'etcd-client.crt', pki / 'etcd-client.key'), timeout=timeout)
+        (pki / 'etcd-client.crt', pki / 'etcd-client.key'), timeout=3)
+    return _program(layout, 'etcd', argv, lambda: probe.answers('/health'))
 
 
 def kube_apiserver(layout: layout.Layout, program: pathlib.Path,

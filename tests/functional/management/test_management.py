@@ -2,7 +2,6 @@
 
 """The management cluster with its real programs."""
 
-import base64
 import contextlib
 import os
 import pathlib
@@ -17,8 +16,6 @@ from magnum_capi import progress
 from magnum_capi import waiting
 from magnum_capi_tempest.kubeclient import kube
 from magnum_capi_tempest import listeners
-from magnum_capi_tempest.management import client
-from magnum_capi_tempest.management import definitions
 from magnum_capi_tempest.management import manifests
 from magnum_capi_tempest.management import network
 from magnum_capi_tempest.management import requirements
@@ -53,12 +50,8 @@ class RunningTest(_Base):
         cls.addClassCleanup(cls._temporary.cleanUp)
         cls.directory = pathlib.Path(cls._temporary.path) / 'cluster'
         cls.addClassCleanup(standalone.down, cls.directory)
-        # Those of other clusters come from there.
-        cls.definitions = pathlib.Path(cls._temporary.path) / 'stored.json'
-        with fixtures.MockPatchObject(
-                definitions, 'path', lambda *_: cls.definitions):
-            cls.plane = standalone.up(
-                cls.directory, progress.Silent(), port_base=PORT_BASE)
+        cls.plane = standalone.up(
+            cls.directory, progress.Silent(), port_base=PORT_BASE)
         cls.supervisor = supervision.Supervisor(
             cls.directory / 'supervisor')
 
@@ -87,46 +80,6 @@ class RunningTest(_Base):
         self.assertEqual(
             {'etcd': True, 'kube-apiserver': True, 'capi': True,
              'supervisord': True}, found)
-
-    def test_crds_are_the_same_in_another_cluster(self):
-        directory = self.folder()
-        self.addCleanup(standalone.down, directory)
-        self.useFixture(fixtures.MockPatchObject(
-            definitions, 'path', lambda *_: self.definitions))
-        self.useFixture(fixtures.MockPatchObject(
-            client, 'put_all', self.only_admission))
-        layout = self.up(directory).layout
-        self.assertNotEqual(self.plane.layout.address, layout.address)
-        one, other = (
-            {crd['metadata']['name']: crd for crd in api.items(client.CRDS)}
-            for api in (self.api, kube.Client(layout.kubeconfig)))
-        self.assertEqual(one.keys(), other.keys())
-        webhooks = set()
-        for name, crd in other.items():
-            before = one[name]
-            self.assertNotEqual(before['metadata'].pop('uid'),
-                                crd['metadata'].pop('uid'))
-            self.assertLess(before['metadata'].pop('creationTimestamp'),
-                            crd['metadata'].pop('creationTimestamp'))
-            for o, of in ((before, self.plane.layout), (crd, layout)):
-                o['metadata'].pop('resourceVersion')
-                webhook = o['spec']['conversion'].get('webhook')
-                if webhook:
-                    webhooks.add(name)
-                    aim = webhook.pop('clientConfig')
-                    self.assertEqual((of.pki / 'ca.crt').read_bytes(),
-                                     base64.b64decode(aim['caBundle']))
-                    self.assertEqual(f'{of.url("capi-webhook")}/convert',
-                                     aim['url'])
-            self.assertEqual(before, crd)
-        self.assertIn('clusters.cluster.x-k8s.io', webhooks)
-        self.assertNotIn(self.plane.layout.address,
-                         self.definitions.read_text())
-
-    @staticmethod
-    def only_admission(api, objects, put_all=client.put_all):
-        assert 'CustomResourceDefinition' not in {o['kind'] for o in objects}
-        put_all(api, objects)
 
     def test_check_finds_nothing_missing(self):
         self.assertEqual(
@@ -171,7 +124,8 @@ class RunningTest(_Base):
         pids = runmarks.marked(self.supervisor.directory)
         found = listeners.of_processes(pids)
         # The servers of the management cluster, and the workload API server.
-        self.assertThat(len(found), testtools.matchers.GreaterThan(
+        ports = {(f.address, f.port) for f in found}
+        self.assertThat(len(ports), testtools.matchers.GreaterThan(
             sum(len(p.listens) for p in self.plane.programs())))
         self.assertEqual([], [f for f in found if not f.loopback])
 
