@@ -3,21 +3,18 @@
 """Release files of programs: from their publisher, checked by pinned hash.
 
 Proxies and ``~/.netrc`` are taken from the environment, as requests does by
-default. A publisher that cannot be reached costs a second, once in a run:
-the caller then builds. A file that is not the pinned one stops everything:
+default. A publisher that cannot be reached is asked once in a process: the
+caller then builds. A file that is not the pinned one stops everything:
 somebody has changed it.
 """
 
 import collections.abc
-import functools
 import hashlib
 import os
 import pathlib
-import queue
+import re
 import shutil
-import socket
 import tarfile
-import threading
 import urllib.parse
 
 import requests
@@ -30,14 +27,17 @@ from magnum_capi_tempest.toolchain import pins
 #: publishers at ``HOST/PATH``.
 MIRROR = 'MAGNUM_CAPI_MIRROR'
 
-#: Seconds until a publisher, or the proxy, must accept a connection, with the
-#: name server's answer; and until the next bytes.
-REACH, READ = 1, 20
+#: Seconds until a publisher, or the proxy, must accept a connection, and until
+#: the next bytes.
+_TIMEOUTS = 2, 20
 
 #: Number of attempts at an interrupted transfer.
 ATTEMPTS = 3
 
 _BLOCK = 1 << 16
+
+#: Why publishers could not be reached, by host.
+_unreachable: dict[str, str] = {}
 
 #: Answers of proxies and gateways that mean that access is closed.
 _CLOSED = (403, 407, 502, 503, 504)
@@ -76,7 +76,6 @@ def fetch(download: pins.Download, target: pathlib.Path,
         space.
     """
     where = url(download)
-    _require_reachable(where)
     part = target.with_name('download')
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -119,43 +118,6 @@ def extract(download: pins.Download, archive: pathlib.Path,
             hint='Correct pins.toml') from e
 
 
-@functools.cache
-def _accepts(host: str, port: int) -> str:
-    """Why a connection is not possible, empty if it is; asked once."""
-    # In a thread that may be abandoned: getaddrinfo cannot be interrupted,
-    # and its own limit is up to a minute.
-    answer: queue.Queue[str] = queue.Queue()
-    silent = f'no answer within {REACH} s'
-
-    def connect() -> None:
-        try:
-            with socket.create_connection((host, port), timeout=REACH):
-                answer.put('')
-        except TimeoutError:
-            answer.put(silent)
-        except OSError as e:
-            answer.put(e.strerror or str(e))
-
-    threading.Thread(target=connect, daemon=True).start()
-    try:
-        return answer.get(timeout=REACH)
-    except queue.Empty:
-        return silent
-
-
-def _require_reachable(where: str) -> None:
-    proxy = requests.utils.select_proxy(
-        where, requests.utils.get_environ_proxies(where))
-    # requests allows for a variable without a scheme.
-    parts = urllib.parse.urlsplit(
-        requests.utils.prepend_scheme_if_needed(proxy, 'http')
-        if proxy else where)
-    why = _accepts(parts.hostname,
-                   parts.port or (443 if parts.scheme == 'https' else 80))
-    if why:
-        raise _closed(where, why)
-
-
 def _closed(where: str, why: str) -> Closed:
     return Closed(f'{urllib.parse.urlsplit(where).netloc} cannot be reached',
                   last_seen=why)
@@ -167,20 +129,24 @@ def _open(where: str) -> requests.Response:
     :raises Closed: access is closed.
     :raises Unavailable: no such file.
     """
+    host = urllib.parse.urlsplit(where).netloc
+    if host in _unreachable:
+        raise _closed(where, _unreachable[host])
     try:
         # identity: a .tar.gz must not be unpacked on the way.
         response = requests.get(
             where, headers={'Accept-Encoding': 'identity'}, stream=True,
-            timeout=(2 * REACH, READ))
+            timeout=_TIMEOUTS)
     except requests.RequestException as e:
-        raise _closed(where, _short(e)) from e
+        _unreachable[host] = _short(e)
+        raise _closed(where, _unreachable[host]) from e
     if response.status_code == 200:
         return response
     response.close()
-    said = f'HTTP {response.status_code} {response.reason}'
+    status = f'HTTP {response.status_code} {response.reason}'
     if response.status_code in _CLOSED:
-        raise _closed(where, said)
-    raise Unavailable('The file does not exist', where=where, last_seen=said)
+        raise _closed(where, status)
+    raise Unavailable('The file does not exist', where=where, last_seen=status)
 
 
 def _transfer(where: str, part: pathlib.Path,
@@ -212,7 +178,8 @@ def _short(error: BaseException) -> str:
             error.args[0] if error.args
             and isinstance(error.args[0], Exception) else None)
         if not isinstance(inner, Exception):
-            return str(error).rsplit(': ', 1)[-1] or type(error).__name__
+            text = re.sub(r'\[Errno -?\d+\] ', '', str(error))
+            return text.rsplit(': ', 1)[-1] or type(error).__name__
         error = inner
 
 

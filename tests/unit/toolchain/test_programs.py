@@ -139,7 +139,7 @@ class TestResolver(base.TestCase):
         super().setUp()
         self.set('PATH', f'{self.folder}/bin:/usr/bin:/bin')
         self.set('NO_PROXY', '127.0.0.1')
-        self.addCleanup(download._accepts.cache_clear)
+        self.patch(download, '_unreachable', {})
         self.patch(programs.Resolver, '_unreachable', set())
         self.store = store.Store(self.folder / 'cache')
         self.server = self.host()
