@@ -143,7 +143,7 @@ def _met(network: Network, ports: collections.abc.Iterable[int]) -> str | None:
     for found in listeners.listening():
         if found.address.startswith(f'{network.prefix}.'):
             return (f'port {found.port} of {found.address} is taken by '
-                    f'{listeners.holder(found)}')
+                    f'{found.holder}')
     busy = _first_busy(network.address, ports)
     return None if busy is None else (
         f'port {busy} of {network.address} is taken by '
@@ -178,7 +178,7 @@ def _first_busy(
         if everywhere:
             raise errors.EnvironmentProblem(
                 f'Port {port} is taken on all addresses by '
-                f'{listeners.holder(everywhere[0])}',
+                f'{everywhere[0].holder}',
                 where=f'{everywhere[0].address}:{port}',
                 hint='Stop that program or use other ports')
         return port
@@ -188,5 +188,5 @@ def _first_busy(
 def _holder(port: int, address: str) -> str:
     for found in listeners.listening():
         if found.port == port and found.address == address:
-            return listeners.holder(found)
+            return found.holder
     return 'an unknown program'

@@ -20,9 +20,7 @@ def ready(program: model.Program, pid: int) -> bool:
 
     :param pid: of its first process; sockets of its children count, too.
     """
-    found = _listeners(program)
-    if {(f.address, f.port) for f in found} != set(program.listens) \
-            or not _own(pid, found):
+    if _missing(program, pid):
         return False
     if program.ready is None:
         return True
@@ -37,28 +35,25 @@ def obstacle(program: model.Program, pid: int | None) -> str:
 
     :param pid: None when it does not run.
     """
-    for found in _listeners(program):
-        if pid is None or not _own(pid, [found]):
-            return (f'{found.address}:{found.port} is taken by '
-                    f'{listeners.holder(found)}')
-    return ''
+    elsewhere = _missing(program, pid) if pid else {*program.listens}
+    return next((f'{found.address}:{found.port} is taken by {found.holder}'
+                 for found in (listeners.listening() if elsewhere else ())
+                 if (found.address, found.port) in elsewhere), '')
 
 
-def _listeners(program: model.Program) -> list[listeners.Listener]:
-    if not program.listens:
-        return []
-    return [found for found in listeners.listening()
-            if (found.address, found.port) in program.listens]
+def _missing(program: model.Program, pid: int) -> set[tuple[str, int]]:
+    """Where a program should listen and neither it nor a child of it does."""
+    missing = {*program.listens}
+    if missing:
+        missing -= _addresses([pid])
+    if missing:
+        missing -= _addresses(_children(pid))
+    return missing
 
 
-def _own(
-        pid: int, found: collections.abc.Sequence[listeners.Listener]) -> bool:
-    """Whether a process or its children own all these sockets."""
-    inodes = {f.inode for f in found}
-    left = inodes - listeners.sockets(pid)
-    if left:
-        left -= set().union(*map(listeners.sockets, _children(pid)))
-    return not left
+def _addresses(pids: collections.abc.Iterable[int]) -> set[tuple[str, int]]:
+    return {(found.address, found.port)
+            for found in listeners.of_processes(pids)}
 
 
 def _children(pid: int) -> list[int]:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import os
+import socket
 
 import testtools
 
@@ -8,35 +10,41 @@ from magnum_capi_tempest import listeners
 
 class ListenersTest(testtools.TestCase):
 
-    # Lines of a Linux machine with little endian words.
-    TCP = '''\
-  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt \
-  uid  timeout inode
-   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
-    0        0 12345 1 0000000000000000 100 0 0 10 0
-   1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000 \
-    0        0 22 1 0000000000000000 100 0 0 10 0
-   2: 0100007F:8124 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 \
-    0        0 33 1 0000000000000000 20 4 30 10 -1
-'''
-    TCP6 = '''\
-  sl  local_address                         remote_address
-   0: 00000000000000000000000001000000:1F90 \
-00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
-00000000     0        0 44 1 0000000000000000 100 0 0 10 0
-   1: 0000000000000000FFFF00000100007F:1F91 \
-00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
-00000000     0        0 45 1 0000000000000000 100 0 0 10 0
-'''
+    def open(self, address):
+        server = socket.create_server((address, 0))
+        self.addCleanup(server.close)
+        return server.getsockname()[1]
 
-    def test_only_what_listens(self):
+    def found(self, port):
+        found, = [one for one in listeners.listening() if one.port == port]
+        return found
+
+    def test_a_listener_and_its_process(self):
+        port = self.open('127.0.0.1')
+        found = self.found(port)
         self.assertEqual(
-            [listeners.Listener('127.0.0.1', 8080, 12345),
-             listeners.Listener('0.0.0.0', 22, 22)],
-            listeners.parse(self.TCP))
+            listeners.Listener('127.0.0.1', port, os.getpid()), found)
+        self.assertIn(found, listeners.of_processes([os.getpid()]))
+        self.assertTrue(found.loopback)
+        self.assertIn(f'(pid {os.getpid()})', found.holder)
 
-    def test_ipv6(self):
-        six, mapped = listeners.parse(self.TCP6)
-        self.assertEqual('::1', six.address)
-        self.assertTrue(six.loopback)
-        self.assertTrue(mapped.loopback)
+    def test_a_client_does_not_listen(self):
+        with socket.create_connection(
+                ('127.0.0.1', self.open('127.0.0.1'))) as client:
+            port = client.getsockname()[1]
+            self.assertEqual(
+                [], [one for one in listeners.listening()
+                     if one.port == port])
+
+    def test_who_can_connect(self):
+        for address, loopback, wildcard in (
+                ('0.0.0.0', False, True), ('::', False, True),
+                ('::1', True, False), ('::ffff:127.0.0.1', True, False),
+                ('192.0.2.1', False, False)):
+            found = listeners.Listener(address, 1, None)
+            self.assertEqual((loopback, wildcard),
+                             (found.loopback, found.wildcard), address)
+
+    def test_a_program_of_another_user(self):
+        self.assertEqual('a program of another user',
+                         listeners.Listener('::', 1, None).holder)

@@ -5,6 +5,7 @@
 import contextlib
 import json
 
+import psutil
 from testtools import content
 from testtools import matchers
 
@@ -23,13 +24,9 @@ MOST_MEMORY = 2.3 * 2**30
 
 def udp_sockets(pids):
     """Local addresses of the UDP sockets of these processes."""
-    inodes = set().union(*map(listeners.sockets, pids))
-    found = []
-    for name in ('udp', 'udp6'):
-        with open(f'/proc/net/{name}') as f:
-            lines = [line.split() for line in f][1:]
-        found += [line[1] for line in lines if int(line[9]) in inodes]
-    return found
+    pids = set(pids)
+    return [found.laddr for found in psutil.net_connections('udp')
+            if found.pid in pids]
 
 
 class RunningTest(boxes.TestCase):
