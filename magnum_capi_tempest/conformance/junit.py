@@ -14,7 +14,6 @@ are limited, because expat keeps them in memory.
 
 import dataclasses
 import datetime
-import functools
 import math
 import re
 import typing
@@ -106,22 +105,22 @@ class _Case:
         :returns: our status, Ginkgo's word if it is more specific, and whether
             status and content differ.
         """
-        said = _STATUSES.get(self.status)
+        status = _STATUSES.get(self.status)
         differ = False
         if self.bad:
-            if said not in (model.FAILED, model.UNFINISHED):
-                differ = said is not None
-                said = model.FAILED
-        elif said is None:
-            said = (model.SKIPPED if self.skipped
-                    else model.PASSED if not self.status
-                    else model.FAILED)
-        elif said == model.PASSED and self.skipped:
-            differ, said = True, model.SKIPPED
+            if status not in (model.FAILED, model.UNFINISHED):
+                differ = status is not None
+                status = model.FAILED
+        elif status is None:
+            status = (model.SKIPPED if self.skipped
+                      else model.PASSED if not self.status
+                      else model.FAILED)
+        elif status == model.PASSED and self.skipped:
+            differ, status = True, model.SKIPPED
         detail = self.status if self.status in _DETAILS else ''
-        if said == model.SKIPPED and self.reason.startswith('skipped - '):
+        if status == model.SKIPPED and self.reason.startswith('skipped - '):
             detail = model.SKIPPED_ITSELF
-        return said, detail, differ
+        return status, detail, differ
 
     def why(self) -> tuple[str, str]:
         """Failure and output, cleaned and shortened."""
@@ -152,7 +151,8 @@ class Parser:
         self._before = len(self._suite.specs)
         self._cases = sum(self._suite.counted.values())
         self._case: _Case | None = None
-        self._listening = False
+        #: Where text goes now, and whether it is that of a failure.
+        self._kept: tuple[list[str], bool] | None = None
         self._claims: set[str] = set()
         self._words: set[str] = set()
         self._depth = self._fed = 0
@@ -164,6 +164,7 @@ class Parser:
         parser.EntityDeclHandler = self._doctype
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
         self._expat = parser
 
     def feed(self, piece: bytes) -> None:
@@ -222,7 +223,7 @@ class Parser:
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        self._ignore()
+        self._kept = None
         if name == 'testcase' and self._case:
             ended, self._case = self._case, None
             self._finish(ended)
@@ -241,38 +242,22 @@ class Parser:
 
     def _inside(self, current: _Case, name: str, attributes: dict[str, str]
                 ) -> None:
-        self._ignore()
+        self._kept = None
         if name == 'skipped':
             current.skipped = True
             current.reason = attributes.get('message', '')
         elif name in _BAD:
             current.bad = True
             current.message = attributes.get('message', '')
-            self._listen(current.failure, True)
+            self._kept = current.failure, True
         elif name in _OUTPUTS:
-            self._listen(current.output, False)
+            self._kept = current.output, False
 
-    def _listen(self, kept: list[str], failure: bool) -> None:
-        """Append the text that follows to a list.
-
-        :param failure: of a failure, the start is kept; of an output, the part
-            around it.
-        """
-        self._listening = True
-        self._expat.CharacterDataHandler = functools.partial(
-            self._text, kept, failure)
-
-    def _ignore(self) -> None:
-        """Ignore the text that follows.
-
-        Most text is the white space between elements, which is not worth the
-        calls.
-        """
-        if self._listening:
-            self._listening = False
-            self._expat.CharacterDataHandler = None
-
-    def _text(self, kept: list[str], failure: bool, data: str) -> None:
+    def _text(self, data: str) -> None:
+        """Keep the start of a failure; of an output the part around it."""
+        if self._kept is None:
+            return
+        kept, failure = self._kept
         kept.append(data)
         if len(kept) > 64:
             joined = ''.join(kept)

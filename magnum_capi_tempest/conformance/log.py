@@ -26,8 +26,6 @@ _SEED = re.compile(rb'^Random Seed: (\d{1,20})\b', re.M)
 _VERSION = re.compile(
     rb'(e2e test|kube-apiserver) version: (v\d[\w.+-]{0,60})')
 _RELEASE = re.compile(r'v1\.\d{1,3}')
-#: Bytes; smaller pieces are joined.
-_SMALL = 16 << 10
 _COLOUR = re.compile(rb'\x1b\[[0-9;]*m')
 
 
@@ -36,28 +34,20 @@ class Reader:
 
     def __init__(self) -> None:
         self._head = b''
-        self._tail: list[bytes | bytearray] = []
-        self._size = 0
+        self._tail = bytearray()
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         if len(self._head) < HEAD:
             self._head += bytes(piece[:HEAD - len(self._head)])
-        if len(piece) < _SMALL:
-            # A million one-byte pieces must not become a million objects.
-            if not self._tail or type(self._tail[-1]) is not bytearray or (
-                    len(self._tail[-1]) > 4 * _SMALL):
-                self._tail.append(bytearray())
-            self._tail[-1] += piece
-        else:
-            self._tail.append(piece)
-        self._size += len(piece)
-        while self._size - len(self._tail[0]) >= TAIL:
-            self._size -= len(self._tail.pop(0))
+        self._tail += piece
+        if len(self._tail) > 2 * TAIL:
+            # Not with every piece: that would move a megabyte each time.
+            del self._tail[:-TAIL]
 
     def close(self) -> model.Log:
         """Finish the log, and return what it says."""
-        tail = _plain(b''.join(self._tail))
+        tail = _plain(bytes(self._tail))
         head = _plain(self._head)
         planned, seed = _PLANNED.search(head), _SEED.search(head)
         versions, server = _versions(head)
