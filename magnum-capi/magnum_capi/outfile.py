@@ -68,33 +68,6 @@ def write_private(path: str | pathlib.Path, content: str | bytes) -> None:
         stream.write(content)
 
 
-def write_named(path: str | pathlib.Path, content: str | bytes) -> None:
-    """Write a file that a user names and that has no secrets.
-
-    The umask decides who can read it.
-
-    :raises UsageError: see :func:`require_folder`.
-    :raises EnvironmentProblem: it cannot be written.
-    """
-    require_folder(path)
-    if isinstance(content, str):
-        content = content.encode()
-    with whole(path) as stream:
-        stream.write(content)
-
-
-def require_folder(path: str | pathlib.Path) -> None:
-    """Check that a file that a user names can be in its folder.
-
-    :raises UsageError: there is no such folder: it may be a typing error.
-    """
-    folder = pathlib.Path(path).absolute().parent
-    if not folder.is_dir():
-        raise errors.UsageError(
-            'There is no such folder for the file', where=folder,
-            hint='Make it first, or name another file')
-
-
 @contextlib.contextmanager
 def for_owner_only() -> collections.abc.Iterator[None]:
     """Make files of this program and its child processes private."""

@@ -44,7 +44,7 @@ class Report(base.Judging):
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
-        with output.checked(args, args.publish):
+        with output.new_folders_named(args.output, args.publish):
             return self._show(args)
 
     def _show(self, args: argparse.Namespace) -> int:
@@ -91,7 +91,7 @@ class Compare(base.Judging):
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
-        with output.checked(args):
+        with output.new_folders_named(args.output):
             return self._show(args)
 
     def _show(self, args: argparse.Namespace) -> int:

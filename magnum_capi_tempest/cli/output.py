@@ -8,9 +8,6 @@ import contextlib
 import pathlib
 import sys
 
-from magnum_capi import outfile
-from magnum_capi_tempest import report
-
 
 def add(parser: argparse.ArgumentParser, what: str, forms: str = '') -> None:
     """Options for what to print and which files to write.
@@ -19,11 +16,8 @@ def add(parser: argparse.ArgumentParser, what: str, forms: str = '') -> None:
         be asked for.
     """
     parser.add_argument(
-        '-f', '--format', choices=('text', 'markdown', 'json'),
+        '-f', '--format', choices=('text', 'markdown', 'json', 'html'),
         default='text', help='Output format (default: text).')
-    parser.add_argument(
-        '--html', type=pathlib.Path, metavar='FILE',
-        help=f'Also write the {what} as one HTML page to this file.')
     parser.set_defaults(output=None)
     if forms:
         parser.add_argument(
@@ -33,18 +27,13 @@ def add(parser: argparse.ArgumentParser, what: str, forms: str = '') -> None:
 
 
 @contextlib.contextmanager
-def checked(args: argparse.Namespace, *folders: pathlib.Path | None
-            ) -> collections.abc.Iterator[None]:
-    """Look at where to write before anything is read or run.
+def new_folders_named(*folders: pathlib.Path | None
+                      ) -> collections.abc.Iterator[None]:
+    """Name the folders that the block has made: each may be a typing error.
 
-    :param folders: others that are written to, None for one that is not
-        asked for. Those that the block has made are named, as each may be a
-        typing error.
-    :raises UsageError: the folder of the page does not exist.
+    :param folders: that are written to; None for one that is not asked for.
     """
-    if args.html:
-        outfile.require_folder(args.html)
-    missing = [folder for folder in (args.output, *folders)
+    missing = [folder for folder in folders
                if folder and not folder.exists()]
     yield
     for folder in missing:
@@ -70,9 +59,8 @@ def show(
         returns the path of the page there.
     """
     page = folder(args.output) if args.output and folder else None
-    if args.html:
-        page = report.write_file(args.html, html())
     if args.format == 'text':
         text(page)
     else:
-        print(json() if args.format == 'json' else markdown(), end='')
+        render = {'markdown': markdown, 'json': json, 'html': html}
+        print(render[args.format](), end='')

@@ -75,7 +75,7 @@ class Matrix(base.Judging):
         found = [driver_reports.loads(_read(path), path)
                  for path in args.file]
         output.show(
-            args, text=lambda page: forms.show(found, page=page),
+            args, text=lambda page: forms.show(found),
             markdown=lambda: forms.to_markdown(found),
             json=lambda: json_.dumps(found),
             html=lambda: forms.to_html(found))

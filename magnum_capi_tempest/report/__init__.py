@@ -91,21 +91,25 @@ def write(run: model.Run, folder: pathlib.Path) -> dict[str, pathlib.Path]:
 def write_files(folder: pathlib.Path,
                 contents: collections.abc.Mapping[str, str]
                 ) -> dict[str, pathlib.Path]:
-    """Write files to a folder, which is created if missing.
+    """Write texts to a folder, which is created if missing.
 
-    :param contents: text or bytes by file name.
-    :returns: dict of file name to path.
+    Each file appears when it is complete; the umask decides who can read it.
+
+    :param contents: text without secrets by file name.
+    :returns: dict of file name to absolute path.
     :raises EnvironmentProblem: the folder cannot be written.
     """
-    folder = pathlib.Path(folder)
+    folder = pathlib.Path(folder).absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot make the folder: {e.strerror}', where=folder,
             hint='Name another folder') from e
-    return {name: write_file(folder / name, content)
-            for name, content in contents.items()}
+    for name, content in contents.items():
+        with outfile.whole(folder / name) as stream:
+            stream.write(content.encode())
+    return {name: folder / name for name in contents}
 
 
 def write_failures(
@@ -127,16 +131,3 @@ def write_failures(
         names[test.id]: text.whole(test)
         for test in run.failures}) if names else {}
     return {ident: written[name] for ident, name in names.items()}
-
-
-def write_file(path: pathlib.Path, content: str) -> pathlib.Path:
-    """Write a file of text or bytes atomically, with the user's umask.
-
-    :param content: without secrets.
-    :returns: its absolute path.
-    :raises UsageError: its folder does not exist.
-    :raises EnvironmentProblem: it cannot be written.
-    """
-    path = pathlib.Path(path).absolute()
-    outfile.write_named(path, content)
-    return path

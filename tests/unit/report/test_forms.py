@@ -401,8 +401,9 @@ class SummariseTest(testtools.TestCase):
         target = self.folder / 'report.html'
         target.write_text('old')
 
-        self.assertRaises(UnicodeEncodeError, report.write_file, target,
-                          'x' * 100_000 + '\udc80')
+        self.assertRaises(
+            UnicodeEncodeError, report.write_files, self.folder,
+            {'report.html': 'x' * 100_000 + '\udc80'})
 
         self.assertEqual('old', target.read_text())
         self.assertEqual([target], list(self.folder.iterdir()))
