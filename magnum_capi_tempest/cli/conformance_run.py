@@ -277,9 +277,8 @@ def request_of(args: argparse.Namespace, target: runs.Target | None = None
         env=tuple(args.env),
         images=runner.Images(
             args.sonobuoy_image or '', args.conformance_image or '',
-            args.busybox_image or '', args.registry_mirror or '',
-            _absolute(args.registry_mirrors), _absolute(args.docker_config),
-            args.image_pull_policy or ''),
+            args.busybox_image or '', _absolute(args.registry_mirrors),
+            _absolute(args.docker_config), args.image_pull_policy or ''),
         kubernetes=args.kubernetes_version or '',
         node_selector=tuple(args.aggregator_node),
         namespace=args.namespace or '', timeout=args.timeout or 0,
@@ -329,8 +328,6 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
             ('busybox', 'that Hydrophone collects the results with')):
         group.add_argument(f'--{option}-image', metavar='IMAGE',
                            help=f'image {what}')
-    group.add_argument('--registry-mirror', metavar='REGISTRY',
-                       help="registry to pull the tests' images from")
     group.add_argument(
         '--registry-mirrors', type=pathlib.Path, metavar='FILE',
         help='YAML file that maps each upstream registry to a mirror '

@@ -132,7 +132,6 @@ class Hydrophone:
         for option, given in (
                 ('--conformance-image', conformance),
                 ('--busybox-image', images.busybox),
-                ('--test-repo', images.mirror),
                 ('--test-repo-list', images.mirrors)):
             if given:
                 argv += [option, str(given)]

@@ -55,8 +55,7 @@ TIMEOUTS = {model.QUICK: 1800, model.NON_DISRUPTIVE: 4 * 3600,
 _LABEL = re.compile(r'[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?')
 _VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 _VERSION = re.compile(r'v\d+\.\d+\.\d+\S*')
-_OWNED = ('E2E_FOCUS', 'E2E_SKIP', 'E2E_PARALLEL', 'KUBE_TEST_REPO',
-          'KUBE_TEST_REPO_LIST')
+_OWNED = ('E2E_FOCUS', 'E2E_SKIP', 'E2E_PARALLEL', 'KUBE_TEST_REPO_LIST')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +66,6 @@ class Images:
     :param conformance: image with the e2e tests; its version must be that
         of the cluster.
     :param busybox: image that Hydrophone collects the results with.
-    :param mirror: registry that has the tests' images.
     :param mirrors: YAML file in the form of KUBE_TEST_REPO_LIST: a registry
         for each upstream one.
     :param docker_config: Docker credentials for private registries.
@@ -78,7 +76,6 @@ class Images:
     sonobuoy: str = ''
     conformance: str = ''
     busybox: str = ''
-    mirror: str = ''
     mirrors: pathlib.Path | None = None
     docker_config: pathlib.Path | None = None
     pull_policy: str = ''
@@ -375,8 +372,7 @@ def _check_values(plan: Plan) -> None:
         if name in _OWNED:
             raise errors.UsageError(
                 f'The variable {name} has an option of its own',
-                hint='Use --focus, --skip, --parallel, --registry-mirror or '
-                     '--registry-mirrors')
+                hint='Use --focus, --skip, --parallel or --registry-mirrors')
         _check_length(f'variable {name}', value)
 
 

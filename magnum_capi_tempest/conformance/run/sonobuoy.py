@@ -147,7 +147,6 @@ class Sonobuoy:
         for option, value in (
                 ('--sonobuoy-image', images.sonobuoy),
                 ('--kube-conformance-image', images.conformance),
-                ('--e2e-repo', images.mirror),
                 ('--e2e-repo-config', images.mirrors),
                 ('--e2e-docker-config-file', images.docker_config),
                 ('--image-pull-policy', images.pull_policy)):

@@ -121,8 +121,8 @@ class TestRun(base.BaseTest):
         lifecycle.run(self.request(cluster, keep=True, plan=runner.Plan(
             mode=model.FOCUSED, expression=runner.exactly(['[sig-x] a (b)']),
             parallel=2,
-            env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),),
-            images=runner.Images(mirror='r.example/m'))), self.runtime)
+            env=(('E2E_EXTRA_ARGS', '--allowed-not-ready-nodes=1'),
+                 ('KUBE_TEST_REPO', 'r.example/m')))), self.runtime)
 
         self.assertEqual(
             ['ClusterRole', 'ClusterRoleBinding', 'ConfigMap', 'ConfigMap',

@@ -165,7 +165,7 @@ class RerunTest(TestCase):
         runs.save(runs.Run(
             self.folder, runs.Target(kubeconfig='/k'), runner.Plan(
                 parallel=3, timeout=9, images=runner.Images(
-                    mirror='m', conformance='c')),
+                    sonobuoy='m', conformance='c')),
             archive=record.name, started='2026-11-21T09:00:00+00:00',
             sha256=archive.checksum(record)))
         with mock.patch.object(
@@ -182,7 +182,7 @@ class RerunTest(TestCase):
 
         request, = [call.args[0] for call in run.call_args_list]
         self.assertEqual(
-            (1, 9, 'n', runner.Images(mirror='m', conformance='d')),
+            (1, 9, 'n', runner.Images(sonobuoy='m', conformance='d')),
             (request.plan.parallel, request.plan.timeout,
              request.plan.namespace, request.plan.images))
         self.assertEqual(model.HYDROPHONE, request.backend)

@@ -78,7 +78,7 @@ class CommandsTest(testtools.TestCase):
         request = self.wished(
             '--kubeconfig', 'k', '--test', '[sig-x] a', '--test', 'b',
             '--skip', 's', '--parallel', '4', '--env', 'A=b=c',
-            '--registry-mirror', 'r', '--image-pull-policy', 'Never',
+            '--conformance-image', 'r', '--image-pull-policy', 'Never',
             '--aggregator-node', 'a/b=c', '--timeout', '60', '--stall', '30',
             '--namespace', 'n', '--keep', '--output', 'r1')
 
@@ -86,7 +86,7 @@ class CommandsTest(testtools.TestCase):
             mode=model.FOCUSED, skip='s',
             expression=r'^Kubernetes e2e suite *(\[sig-x\] +a|b) *$',
             parallel=4, env=(('A', 'b=c'),), images=runner.Images(
-                mirror='r', pull_policy='Never'),
+                conformance='r', pull_policy='Never'),
             node_selector=(('a/b', 'c'),), namespace='n', timeout=60,
             stall=30), request.plan)
         self.assertEqual((True, pathlib.Path('r1').absolute()),

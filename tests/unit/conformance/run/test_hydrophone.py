@@ -57,10 +57,10 @@ class TestCommands(testtools.TestCase):
         argv = ' '.join(command(
             parallel=2, kubernetes='v1.34.9',
             env=(('E2E_EXTRA_ARGS', '--a=1 --b=2'),),
-            images=runner.Images(busybox='r/b', mirror='r/m')))
+            images=runner.Images(busybox='r/b')))
 
         for words in ('--parallel 2', '--extra-args=--a=1 --extra-args=--b=2',
-                      '--busybox-image r/b', '--test-repo r/m',
+                      '--busybox-image r/b',
                       '--conformance-image registry.k8s.io/'
                       'conformance:v1.34.9'):
             self.assertIn(words, argv)

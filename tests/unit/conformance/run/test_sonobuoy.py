@@ -47,10 +47,10 @@ class TestCommands(testtools.TestCase):
                 ({'timeout': 1000}, ('--timeout 1600',), ()),
                 ({'kubernetes': 'v1.34.9', 'node_selector': (('a/b', 'c'),),
                   'images': runner.Images(
-                      'r/s:1', '', '', 'r/mirror', pathlib.Path('/m.yaml'),
+                      'r/s:1', '', '', pathlib.Path('/m.yaml'),
                       pathlib.Path('/d.json'), 'Never')},
                  ('--kubernetes-version v1.34.9', '--sonobuoy-image r/s:1',
-                  '--e2e-repo r/mirror', '--e2e-repo-config /m.yaml',
+                  '--e2e-repo-config /m.yaml',
                   '--e2e-docker-config-file /d.json',
                   '--image-pull-policy Never --force-image-pull-policy',
                   '--aggregator-node-selector a/b:c'), ())):
