@@ -151,22 +151,22 @@ class Attach(_OfRun):
         runtime = lifecycle.Runtime()
         if not args.once:
             return show(lifecycle.attach(which, runtime))
-        record, state = lifecycle.look(which, runtime)
+        record, state = lifecycle.observe(which, runtime)
         if state is None and record.archive:
             ended = sources.of_run(record)
-            code, words = ended.verdict.exit_code, ended.verdict.outcome
+            code, outcome = ended.verdict.exit_code, ended.verdict.outcome
         else:
-            code, words = _INCOMPLETE, ''
+            code, outcome = _INCOMPLETE, ''
         now = runtime.clock.monotonic()
         if args.format == 'json':
             print(json.dumps({
                 'folder': str(record.folder), 'stage': record.stage,
                 'backend': record.backend, 'cluster': str(record.target),
-                'started': record.started, 'verdict': words,
+                'started': record.started, 'verdict': outcome,
                 'watch': state and messages.document(state, now)}, indent=1),
                 file=self.app.stdout)
         else:
-            for line in _lines(record, state, words, now):
+            for line in _lines(record, state, outcome, now):
                 print(line, file=self.app.stdout)
         return code
 
@@ -182,11 +182,11 @@ class Abort(_OfRun):
         lifecycle.abort(self.which(args), lifecycle.Runtime())
 
 
-def _lines(record: runs.Run, state: watch.State | None, words: str, now: float
-           ) -> collections.abc.Iterator[str]:
+def _lines(record: runs.Run, state: watch.State | None, outcome: str,
+           now: float) -> collections.abc.Iterator[str]:
     """The state of a run, for people."""
     yield (f'{record.folder}: {record.stage}, {record.backend}, '
-           f'{record.target}' + (f', {words}' if words else ''))
+           f'{record.target}' + (f', {outcome}' if outcome else ''))
     if state is None:
         return
     yield messages.line(state, now)

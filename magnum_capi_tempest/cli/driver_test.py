@@ -133,7 +133,7 @@ def of_cloud(args: argparse.Namespace, folder: pathlib.Path,
         of_driver=lambda name: options)
     stream = folder / runs.STREAM
     etc = workspace / workspaces.ETC
-    with ended.run(stream), leaks.telling(etc, stream):
+    with ended.run(stream), leaks.reported(etc, stream):
         runs.run(workspace, ['--regex', driver_report.regex(args, asked),
                              '--concurrency', conf.concurrency(
                                  2 if args.concurrency is None

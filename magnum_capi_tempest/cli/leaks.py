@@ -57,8 +57,8 @@ class Leaks(base.Judging):
 
 
 @contextlib.contextmanager
-def telling(etc: pathlib.Path, stream: pathlib.Path
-            ) -> collections.abc.Iterator[None]:
+def reported(etc: pathlib.Path, stream: pathlib.Path
+             ) -> collections.abc.Iterator[None]:
     """Print what a run that ends early leaves in the cloud.
 
     :param etc: folder of its tempest.conf.
@@ -67,11 +67,11 @@ def telling(etc: pathlib.Path, stream: pathlib.Path
     try:
         yield
     except (runs.RunCutOff, KeyboardInterrupt, SystemExit):
-        _tell(conf.read(etc), runs.artefacts(etc, stream))
+        _report(conf.read(etc), runs.artefacts(etc, stream))
         raise
 
 
-def _tell(found: conf.Conf, artefacts: str | pathlib.Path) -> None:
+def _report(found: conf.Conf, artefacts: str | pathlib.Path) -> None:
     if not found.users:
         return
     try:

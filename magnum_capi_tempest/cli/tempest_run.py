@@ -63,7 +63,7 @@ class Run(base.Judging):
         again = shlex.join(['magnum-capi', 'tempest', 'run', str(args.folder),
                             '--failed', str(results)])
         try:
-            with leaks.telling(etc, stream):
+            with leaks.reported(etc, stream):
                 runs.run(args.folder, [
                     '--regex', regex, '--concurrency', conf.concurrency(
                         args.concurrency, conf.read(etc).workers)],

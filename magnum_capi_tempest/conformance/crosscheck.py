@@ -106,9 +106,9 @@ def _log(suite: junit.Suite, log: model.Log
     passed = sum(s.status == model.PASSED for s in suite.specs)
     bad = ran - passed
     for word, number in (('Passed', passed), ('Failed', bad)):
-        said = log.counts.get(word)
-        if said is not None and said != number:
-            yield (f'the e2e log counts {said} {word.lower()}, the '
+        logged = log.counts.get(word)
+        if logged is not None and logged != number:
+            yield (f'the e2e log counts {logged} {word.lower()}, the '
                    f'JUnit file has {number}')
     if not log.success and not bad and not any(
             node.status == model.FAILED for node in suite.nodes):

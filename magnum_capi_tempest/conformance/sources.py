@@ -91,7 +91,7 @@ def loaded(given: str | pathlib.Path, *, title: str | None = None,
            ) -> tuple[verdicts.Judged, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
     with archive.reading(given):
-        name, said = _parse(given)
+        name, attributes = _parse(given)
         path = pathlib.Path(name)
         if _unfetched(path):
             raise errors.UsageError(
@@ -99,7 +99,7 @@ def loaded(given: str | pathlib.Path, *, title: str | None = None,
                 hint=f'magnum-capi conformance attach {path}')
     result = archive.read(path, title=title, copy_to=copy_to)
     notes = _notes(path, result)
-    return _judged(result, notes, said), notes
+    return _judged(result, notes, attributes), notes
 
 
 def folder_of(given: str | pathlib.Path) -> pathlib.Path:
@@ -146,9 +146,9 @@ def _parse(given: str | pathlib.Path) -> tuple[str, dict[str, str]]:
     """
     if archive.local(given).exists():
         return str(given), {}
-    record, *said = str(given).split(',')
+    record, *statements = str(given).split(',')
     about = {}
-    for statement in said:
+    for statement in statements:
         key, found, value = statement.partition('=')
         if not found or key not in KNOWN:
             raise errors.UsageError(
@@ -177,16 +177,16 @@ def _of(run: runs.Run, notes: Notes = Notes()) -> Notes:
 
 
 def _judged(result: model.Result, notes: Notes,
-            said: collections.abc.Mapping[str, str] = types.MappingProxyType(
-                {})) -> verdicts.Judged:
+            attributes: collections.abc.Mapping[str, str] = (
+                types.MappingProxyType({}))) -> verdicts.Judged:
     """A result, completed by what is known beside its record, and judged.
 
-    :param said: what a user says about the cluster.
+    :param attributes: of the cluster, from the user.
     """
     cluster = _filled(notes.cluster, result.cluster)
     # A record is the best source for its version.
     known: dict[str, typing.Any] = {
-        field: value for field, value in said.items()
+        field: value for field, value in attributes.items()
         if field != 'kubernetes' or not result.cluster.kubernetes}
     return verdicts.judged(dataclasses.replace(
         result, cluster=dataclasses.replace(cluster, **known),
@@ -221,14 +221,14 @@ def _report_beside(path: pathlib.Path, sha256: str) -> Notes:
         report = json.loads(file.read_bytes())
         if sha256 and report['facts']['SHA-256'] != sha256:
             return Notes()
-        said = report['conformance']
+        judged = report['conformance']
         known: dict[str, typing.Any] = {
             field: value[:_NAME] for field in KNOWN if isinstance(
-                value := said['cluster'].get(field), str)}
+                value := judged['cluster'].get(field), str)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError):
         return Notes()
-    return Notes(model.Cluster(**known), said.get('stand_in_images') is True)
+    return Notes(model.Cluster(**known), judged.get('stand_in_images') is True)
 
 
 def _each(given: str | pathlib.Path
@@ -239,8 +239,8 @@ def _each(given: str | pathlib.Path
         path = pathlib.Path(name)
         if not _is_tree(path):
             return [(given, None)]
-        said = ''.join(f',{key}={value}' for key, value in about.items())
-        return [(f'{record}{said}', title)
+        suffix = ''.join(f',{key}={value}' for key, value in about.items())
+        return [(f'{record}{suffix}', title)
                 for title, record in _below(path).items()]
 
 

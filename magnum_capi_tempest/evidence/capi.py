@@ -144,7 +144,7 @@ class ManagementCluster:
         :returns: sorted list of conditions.Condition; empty if all is well.
         """
         return sorted(
-            one for kind, obj in self.bodies(conditions.TELLING, stack_id)
+            one for kind, obj in self.bodies(conditions.EXPLAINING, stack_id)
             for one in conditions.bad(kind, obj))
 
     def events(self, stack_id: str, most: int = 50) -> list[events.Event]:

@@ -7,9 +7,10 @@ import dataclasses
 from magnum_capi_tempest import json_types
 
 #: Kinds whose conditions explain why a cluster is not ready.
-TELLING = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine',
-           'OpenStackCluster', 'OpenStackMachine', 'OpenStackServer',
-           'HelmRelease', 'Manifests')
+EXPLAINING = (
+    'Cluster', 'KubeadmControlPlane', 'MachineDeployment', 'Machine',
+    'OpenStackCluster', 'OpenStackMachine', 'OpenStackServer', 'HelmRelease',
+    'Manifests')
 
 #: Conditions that should be False. Cluster API 1.14,
 #: api/core/v1beta2/*_types.go; all v1beta1 conditions should be True.

@@ -41,16 +41,16 @@ def load(kubeconfig: str | os.PathLike[str]
     program = user.pop('exec', None)
     until = None
     if program:
-        said = _said_by(program, current)
-        until = _moment(said.get('expirationTimestamp'))
-        token = said.get('token', '')
-        if not token and not _DATA.keys() <= said.keys():
+        status = _exec_status(program, current)
+        until = _moment(status.get('expirationTimestamp'))
+        token = status.get('token', '')
+        if not token and not _DATA.keys() <= status.keys():
             # It must not become an anonymous request.
             raise _failed(current, 'it printed no credential')
         if not kubeconfig_file.is_token(token):
             raise _failed(current, 'its token cannot be sent as one')
-        user |= {key: base64.b64encode(said[name].encode()).decode()
-                 for name, key in _DATA.items() if name in said}
+        user |= {key: base64.b64encode(status[name].encode()).decode()
+                 for name, key in _DATA.items() if name in status}
         user['token'] = token or user.get('token')
     return access.of(dataclasses.replace(current, user=user)), until
 
@@ -60,8 +60,8 @@ def expired(until: datetime.datetime | None) -> bool:
     return until is not None and datetime.datetime.now(_UTC) >= until
 
 
-def _said_by(program: json_types.Object, current: kubeconfig_file.Current
-             ) -> json_types.Object:
+def _exec_status(program: json_types.Object, current: kubeconfig_file.Current
+                 ) -> json_types.Object:
     """The status of the ExecCredential that a program prints."""
     try:
         from kubernetes.config import exec_provider
@@ -72,14 +72,14 @@ def _said_by(program: json_types.Object, current: kubeconfig_file.Current
             hint='pip install kubernetes') from e
     node = kube_config.ConfigNode
     try:
-        said = exec_provider.ExecProvider(
+        status = exec_provider.ExecProvider(
             node('exec', program), str(current.where.parent),
             node('cluster', dict(current.cluster))).run()
     except Exception as e:
         # Any error of its parts; its text may quote a secret.
         raise _failed(current, type(e).__name__) from None
-    return {} if not isinstance(said, dict) else {
-        name: value for name, value in said.items()
+    return {} if not isinstance(status, dict) else {
+        name: value for name, value in status.items()
         if value and isinstance(value, str)}
 
 

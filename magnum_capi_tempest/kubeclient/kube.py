@@ -213,11 +213,11 @@ class Client:
         :raises KubeError: also when the server no longer has the changes since
             then (status 410).
         """
-        said = self._send('GET', path, {
+        events = self._send('GET', path, {
             'watch': 'true', 'resourceVersion': version,
             'timeoutSeconds': seconds, 'allowWatchBookmarks': 'true'})
         found = []
-        for line in said.splitlines():
+        for line in events.splitlines():
             try:
                 event = json.loads(line)
                 kind, obj = event['type'], event['object']

@@ -52,7 +52,7 @@ _REMOVALS = {
 }
 #: Length of a name that is certainly unique; Tempest's names are longer, but
 #: there are tests of short ones.
-_TELLING = 16
+_DISTINCTIVE = 16
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -129,7 +129,7 @@ class Made:
     def words(self) -> tuple[str, ...]:
         """Return what other things may be named after: its ids and name."""
         found = [self.ident, self.stack_id]
-        if len(self.name) >= _TELLING:
+        if len(self.name) >= _DISTINCTIVE:
             found.append(self.name)
         try:
             found.append(uuid.UUID(self.ident).hex)

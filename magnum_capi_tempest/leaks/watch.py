@@ -104,7 +104,7 @@ class Watch:
     def begin(self) -> None:
         """Record what exists, once; anything that appears later must go."""
         if self._before is None:
-            self._before = self._look()
+            self._before = self._list()
 
     def add(self, kind: str, ident: str, name: str, who: typing.Any = None
             ) -> None:
@@ -144,7 +144,7 @@ class Watch:
         except errors.WaitFailed as e:
             raise LeakFound(e.state, e.elapsed) from None
 
-    def _look(self, kinds: collections.abc.Set[str] | None = None
+    def _list(self, kinds: collections.abc.Set[str] | None = None
               ) -> model.Snapshot:
         found = listing.of_user(self._get, self.user, self.project,
                                 kinds or self._kinds)
@@ -157,14 +157,14 @@ class Watch:
               ) -> list[model.Leak]:
         own = tuple(self.made.values())
         if self._before is None:
-            after = self._look({m.kind for m in own})
+            after = self._list({m.kind for m in own})
             return attribution.still_there(after, own)
         made, held = (
             [dataclasses.replace(m, stack_id=stacks.get(m.ident) or '')
              for m in them]
             for them in ((*own, *self.known.values()), self.held.values()))
         found = attribution.remaining(
-            self._before, self._look(), own, made, self.test, self.user,
+            self._before, self._list(), own, made, self.test, self.user,
             self._shared, held)
         if self._admin_get:
             for cluster in self.clusters():

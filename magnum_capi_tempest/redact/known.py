@@ -21,7 +21,7 @@ class Known:
     """
 
     def __init__(self, values: collections.abc.Iterable[str]) -> None:
-        forms = {form for value in values if _is_told_apart(value)
+        forms = {form for value in values if _is_distinctive(value)
                  for form in _forms(value)}
         self._pattern = re.compile('|'.join(
             map(re.escape, sorted(forms, key=len, reverse=True)))
@@ -35,7 +35,7 @@ class Known:
                 for found in self._pattern.finditer(text)]
 
 
-def _is_told_apart(value: str) -> bool:
+def _is_distinctive(value: str) -> bool:
     return len(value) >= _LEAST and not value.isalpha()
 
 

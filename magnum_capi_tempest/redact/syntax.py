@@ -70,7 +70,7 @@ _OBJECT = re.compile(
 _SCHEME = re.compile(r'(?:basic|bearer|digest|negotiate|token)[ \t]+', re.I)
 
 #: Returns the kind of a name, depending on the text before it.
-_Look: typing.TypeAlias = collections.abc.Callable[[str, int], str | None]
+_Context: typing.TypeAlias = collections.abc.Callable[[str, int], str | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,10 +133,10 @@ def _lower(text: str) -> str:
 
 
 @functools.lru_cache(1 << 13)
-def _role(name: str) -> str | _Look | None:
+def _role(name: str) -> str | _Context | None:
     """Kind of a name's value, None, or a function that needs the context."""
-    looks: dict[str, _Look] = {'value': _called, 'key': _key}
-    return names.kind(name) or looks.get(name.lower())
+    by_context: dict[str, _Context] = {'value': _called, 'key': _key}
+    return names.kind(name) or by_context.get(name.lower())
 
 
 def _called(text: str, start: int) -> str | None:
@@ -211,7 +211,7 @@ def _assigned(text: str, name: str, place: _Place,
         if closed and _OF_KEY.match(text, end + len(place.opened)):
             # A name that contains a colon: a policy rule.
             return []
-        return _told(text, at, end, name)
+        return _without_scheme(text, at, end, name)
     elif column is None:
         # Strings may have several lines in YAML, but not in JSON.
         column = 0
@@ -219,7 +219,7 @@ def _assigned(text: str, name: str, place: _Place,
              or values.strings(text, at))
     spans = found[0] if found else _unquoted(text, place, joint, at)
     return [span for start, end in spans
-            for span in _told(text, start, end, name)]
+            for span in _without_scheme(text, start, end, name)]
 
 
 def _unquoted(text: str, place: _Place, joint: re.Match[str],
@@ -253,7 +253,8 @@ def _is_no_secret(text: str, name: str, joint: re.Match[str]) -> bool:
             or lower == 'secret' and bool(_OBJECT.match(text, at)))
 
 
-def _told(text: str, start: int, end: int, name: str) -> values.Spans:
+def _without_scheme(text: str, start: int, end: int, name: str
+                    ) -> values.Spans:
     """Spans without the scheme of an authorization, which stays."""
     scheme = (name.lower().endswith('authorization')
               and _SCHEME.match(text, start, end))

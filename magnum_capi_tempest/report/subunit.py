@@ -244,7 +244,7 @@ def _text(content: testtools.content.Content) -> str:
 
 
 def _damage(record: real.TestDict, path: pathlib.Path) -> str:
-    said = record['details'].get('Parser Error')
-    why = text.line(_text(said)) if said else 'unreadable packet'
+    error = record['details'].get('Parser Error')
+    why = text.line(_text(error)) if error else 'unreadable packet'
     return (f'The stream {pathlib.Path(path).name} is truncated or damaged, '
             f'so tests may be missing: {why}')

@@ -73,8 +73,8 @@ def sentence(report: reports_.Report) -> str:
              for state in judge.STATES}
     others = [profile for profile, one in profiles.items()
               if one['state'] != judge.PASSED]
-    mark, said = _VERDICTS[report['verdict']]
-    return (f'{mark}: {name(report)} {said}: {count[judge.PASSED]} of '
+    mark, phrase = _VERDICTS[report['verdict']]
+    return (f'{mark}: {name(report)} {phrase}: {count[judge.PASSED]} of '
             f'{sum(count.values())} core promises passed'
             + ''.join(f', {number} {state}' for state, number
                       in count.items() if number and state != judge.PASSED)

@@ -250,11 +250,11 @@ def _require_version(
     out.chmod(0o755)
     if program.statement is None:
         return
-    says = version(program.statement, out)
-    if says != program.version:
+    stated = version(program.statement, out)
+    if stated != program.version:
         raise errors.EnvironmentProblem(
             f'The {way} of {program.name} is not {program.version}',
-            last_seen=f'it says {says}',
+            last_seen=f'it says {stated}',
             hint='Correct its ldflags in pins.toml')
 
 

@@ -190,20 +190,20 @@ def delete(record: runs.Run, driven: runner.Runner, reader: kube.Client,
                 driven.delete()
                 _delete_namespaces_of(tests, reader, runtime)
     except errors.MagnumCapiError as e:
-        said = (driven.failure_message(e.output)
-                if isinstance(e, errors.CommandFailed) else e.what)
+        message = (driven.failure_message(e.output)
+                   if isinstance(e, errors.CommandFailed) else e.what)
         if not lenient:
             raise errors.EnvironmentProblem(
                 'The run could not be removed', where=record.target,
-                last_seen=said, hint=e.hint) from None
+                last_seen=message, hint=e.hint) from None
         runtime.progress.info(
-            f'Not removed: {said}. Try "magnum-capi conformance abort '
+            f'Not removed: {message}. Try "magnum-capi conformance abort '
             f'{record.folder}"')
         return
     if not own:
         runtime.progress.info(f'The namespace {name} does not belong to the '
                               'run any more and is not removed')
-    _tell_what_tests_left(reader, runtime.progress)
+    _report_test_namespaces(reader, runtime.progress)
     if (record.folder / runs.FILE).exists():
         runs.save(dataclasses.replace(record, stage=runs.ENDED))
 
@@ -231,8 +231,8 @@ def _delete_namespaces_of(tests: collections.abc.Set[str], reader: kube.Client,
         pace=runtime.pace, clock=runtime.clock)
 
 
-def _tell_what_tests_left(reader: kube.Client, progress: progress_.Progress
-                          ) -> None:
+def _report_test_namespaces(reader: kube.Client,
+                            progress: progress_.Progress) -> None:
     try:
         left = objects.test_namespaces(reader.items(
             namespaces.ALL, labelSelector='e2e-run'))

@@ -149,9 +149,9 @@ class Hydrophone:
         path = kube.pod_path(self.namespace, POD)
         with tempfile.TemporaryDirectory(prefix=_CALL, dir=folder) as unused:
             argv = self._run(unused)
-            code, said = _call(argv, _CREATE, lambda: _exists(reader, path))
+            code, output = _call(argv, _CREATE, lambda: _exists(reader, path))
             if not _exists(reader, path):
-                raise errors.CommandFailed(argv, code, said)
+                raise errors.CommandFailed(argv, code, output)
 
     def status(self, pods: list[json_types.Object] | None
                ) -> runner.Status | None:
@@ -182,14 +182,14 @@ class Hydrophone:
         """
         fetched = pathlib.Path(tempfile.mkdtemp(prefix=_CALL, dir=folder))
         with progress.step('fetching the results'), outfile.for_owner_only():
-            _, said = _call(self._continue(fetched), _TRANSFER)
+            _, output = _call(self._continue(fetched), _TRANSFER)
         if self.fetched(folder):
             return '.'
         with contextlib.suppress(OSError):
             fetched.rmdir()
         raise errors.EnvironmentProblem(
             'Hydrophone ended without both result files', where=fetched,
-            last_seen=self.failure_message(said),
+            last_seen=self.failure_message(output),
             hint='To fetch them again: magnum-capi conformance attach '
             f'{folder}')
 

@@ -169,8 +169,8 @@ def attach(which: pathlib.Path | elsewhere.Elsewhere,
             return finishing.finish(record, driven, reader, runtime)
 
 
-def look(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
-         ) -> tuple[runs.Run, watch.State | None]:
+def observe(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
+            ) -> tuple[runs.Run, watch.State | None]:
     """A run, and one observation if it is in progress; nothing is changed.
 
     :raises EnvironmentProblem: its namespace belongs to another run.
@@ -183,7 +183,7 @@ def look(which: pathlib.Path | elsewhere.Elsewhere, runtime: Runtime
         finishing.require_own(record, driven, reader)
         return record, watch.step(
             finishing.begin(record, runtime),
-            watch.look(driven, reader, runtime.clock),
+            watch.observe(driven, reader, runtime.clock),
             finishing.limits(record, runtime))
 
 
@@ -228,7 +228,7 @@ def _preflight(request: RunRequest, planned: runner.Runner,
     :raises EnvironmentProblem: it is not fit.
     """
     with progress.step('preflight'):
-        seen = preflight.look(reader, planned.namespace)
+        seen = preflight.read(reader, planned.namespace)
         found = [*preflight.occupied(seen, planned.namespace)]
         if not request.skip_preflight:
             found = [*preflight.check(seen, request.plan, planned.namespace)]
@@ -278,7 +278,7 @@ def _start(record: runs.Run, driven: runner.Runner, reader: kube.Client,
 
 def _not_started(record: runs.Run, driven: runner.Runner,
                  error: errors.CommandFailed) -> errors.EnvironmentProblem:
-    said, removed = driven.failure_message(error.output), False
+    message, removed = driven.failure_message(error.output), False
     if record.mark:
         with contextlib.suppress(errors.CommandFailed):
             driven.delete()
@@ -286,13 +286,13 @@ def _not_started(record: runs.Run, driven: runner.Runner,
     if not removed:
         return errors.EnvironmentProblem(
             'The run could not be created, and some of its objects may be '
-            'left', where=error.argv[0], last_seen=said,
+            'left', where=error.argv[0], last_seen=message,
             hint='To remove them: magnum-capi conformance abort '
             f'{record.folder}')
     runs.save(dataclasses.replace(record, stage=runs.ENDED))
     return errors.EnvironmentProblem(
         'The run could not be created, and its objects have been removed',
-        where=error.argv[0], last_seen=said)
+        where=error.argv[0], last_seen=message)
 
 
 def _collected(record: runs.Run) -> runs.Run:

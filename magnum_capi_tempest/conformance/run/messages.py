@@ -20,8 +20,8 @@ if typing.TYPE_CHECKING:
 _BAR = 24
 
 
-def changes(before: 'watch.Look', seen: 'watch.Look', silent: float
-            ) -> collections.abc.Iterator[str]:
+def changes(before: 'watch.Observation', seen: 'watch.Observation',
+            silent: float) -> collections.abc.Iterator[str]:
     """Yield what a user should know of an observation.
 
     :param before: the one before it.
@@ -31,9 +31,10 @@ def changes(before: 'watch.Look', seen: 'watch.Look', silent: float
         yield f'no answer, asking again: {seen.error}'
     elif before.error and not seen.error:
         yield f'answers again after {silent:.0f} s'
-    if seen.status and seen.status.said and (
-            before.status is None or before.status.said != seen.status.said):
-        yield seen.status.said
+    if seen.status and seen.status.message and (
+            before.status is None
+            or before.status.message != seen.status.message):
+        yield seen.status.message
     old = {p.name: p for p in before.pods or ()}
     for pod in seen.pods or ():
         if pod.name not in old or old[pod.name].state != pod.state:

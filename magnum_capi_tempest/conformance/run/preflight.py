@@ -2,7 +2,7 @@
 
 """Finds problems of a run before anything is created.
 
-:func:`look` reads the cluster, :func:`check` judges it (pure). A *blocker*
+:func:`read` reads the cluster, :func:`check` judges it (pure). A *blocker*
 stops the run, a *warning* does not.
 """
 
@@ -116,7 +116,7 @@ class Finding:
             f'. {self.hint}' if self.hint else '')
 
 
-def look(reader: kube.Client, namespace: str) -> Snapshot:
+def read(reader: kube.Client, namespace: str) -> Snapshot:
     """Read a cluster.
 
     :param namespace: of the run.

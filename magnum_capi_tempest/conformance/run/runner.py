@@ -207,13 +207,13 @@ class Status:
     :param state: RUNNING, COMPLETE (its results can be fetched now), FAILED,
         or another word of the program.
     :param archive: of a complete run of Sonobuoy.
-    :param said: its prose if it reported no state.
+    :param message: its prose if it reported no state.
     """
 
     state: str
     plugins: tuple[Plugin, ...] = ()
     archive: Archive = Archive()
-    said: str = ''
+    message: str = ''
 
 
 class Runner(typing.Protocol):

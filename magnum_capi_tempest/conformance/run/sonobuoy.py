@@ -36,7 +36,7 @@ _FAILURES, _NAME = 100, 2048
 _ASK, _CREATE, _DELETE = 60, 180, 900
 
 #: Most characters of its prose.
-_SAID = 300
+_MESSAGE = 300
 
 
 def parse_status(text: str) -> runner.Status | None:
@@ -187,7 +187,7 @@ class Sonobuoy:
                     return found
             raise
         return parse_status(text) or runner.Status(
-            '', said=texts.line(text, _SAID))
+            '', message=texts.line(text, _MESSAGE))
 
     def pod(self, obj: json_types.Object) -> objects.Pod:
         labels = obj['metadata'].get('labels') or {}
@@ -218,4 +218,4 @@ class Sonobuoy:
                 lines.append(line)
             elif logged[1] not in ('debug', 'info', 'warning'):
                 lines.append(' '.join(filter(None, logged.group(2, 3))))
-        return texts.line(' '.join(lines) or output, _SAID)
+        return texts.line(' '.join(lines) or output, _MESSAGE)

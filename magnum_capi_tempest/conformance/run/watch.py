@@ -4,7 +4,7 @@
 
 Sonobuoy's ``wait`` gives up after one error of the API, and waits for a plugin
 whose node is gone until the aggregator's timeout (issue 1978); its counts stay
-at 0 for whole runs (issue 1966). So the run is watched here: :func:`look`
+at 0 for whole runs (issue 1966). So the run is watched here: :func:`observe`
 observes it once, :func:`step` adds that to a :class:`State`, which knows
 whether the run is over. A failed query becomes part of an observation and
 never raises: a watch continues while the API server restarts.
@@ -45,7 +45,7 @@ _STUCK_REASONS = frozenset((
     'CrashLoopBackOff', 'Unschedulable',
     'FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'))
 
-#: How often to look. Sonobuoy itself updates its status every 5 s.
+#: How often to observe. Sonobuoy itself updates its status every 5 s.
 PACE = waiting.Pace(first=2, factor=1.5, most=15)
 
 #: Seconds between two readings of nodes, test namespaces and log.
@@ -82,7 +82,7 @@ class Limits:
 
 
 @dataclasses.dataclass(frozen=True)
-class Look:
+class Observation:
     """One observation of a run.
 
     :param at: seconds of a monotonic clock.
@@ -149,7 +149,7 @@ class State:
     began: float
     moved: float
     heard: float
-    seen: Look
+    seen: Observation
     counts: Counts = Counts()
     since: typing.Mapping[str, float] = dataclasses.field(
         default_factory=dict)
@@ -184,7 +184,7 @@ def start(at: float, elapsed: float = 0.0,
     :param elapsed: how long the run has already been in progress, seconds.
     :param nodes: names of the nodes before the run, if known.
     """
-    return State(at - elapsed, at, at, Look(
+    return State(at - elapsed, at, at, Observation(
         at, nodes=dict.fromkeys(nodes, '') if nodes else None))
 
 
@@ -202,7 +202,7 @@ def follow(driven: runner.Runner, reader: kube.Client, state: State,
             now = clock.monotonic()
             whole = slow is None or now - slow >= _SLOW
             slow = now if whole else slow
-            state = step(state, look(driven, reader, clock, whole), limits)
+            state = step(state, observe(driven, reader, clock, whole), limits)
             for text in state.notes:
                 progress.info(text)
             note(messages.line(state, clock.monotonic()))
@@ -216,8 +216,8 @@ def follow(driven: runner.Runner, reader: kube.Client, state: State,
             describe=lambda s: messages.line(s, clock.monotonic()))
 
 
-def look(driven: runner.Runner, reader: kube.Client, clock: waiting.Clock,
-         whole: bool = True) -> Look:
+def observe(driven: runner.Runner, reader: kube.Client, clock: waiting.Clock,
+            whole: bool = True) -> Observation:
     """Observe once. Takes up to the timeouts of its calls.
 
     :param whole: also read nodes, namespaces of tests and the log.
@@ -247,8 +247,8 @@ def look(driven: runner.Runner, reader: kube.Client, clock: waiting.Clock,
             error = '' if status is not None else error
     except errors.CommandFailed as e:
         error = driven.failure_message(e.output) or str(e.what)
-    return Look(clock.monotonic(), status, error, pods, nodes, counts,
-                movement, warnings)
+    return Observation(clock.monotonic(), status, error, pods, nodes, counts,
+                       movement, warnings)
 
 
 def _readable(reader: kube.Client, path: str, **query: str
@@ -288,7 +288,7 @@ def _log(driven: runner.Runner, reader: kube.Client,
     return ''
 
 
-def step(state: State, seen: Look, limits: Limits) -> State:
+def step(state: State, seen: Observation, limits: Limits) -> State:
     """Add an observation; sets ``outcome`` at the end. Pure."""
     before, now = state.seen, seen.at
     merged = dataclasses.replace(
@@ -312,7 +312,7 @@ def step(state: State, seen: Look, limits: Limits) -> State:
                                since=since, notes=tuple(notes))
 
 
-def _judge(state: State, seen: Look, limits: Limits
+def _judge(state: State, seen: Observation, limits: Limits
            ) -> tuple[str, str, dict[str, float]]:
     """Outcome and reason, empty while it continues; present troubles."""
     troubles = list(_troubles(state, seen, limits))
@@ -332,7 +332,7 @@ def _judge(state: State, seen: Look, limits: Limits
     return '', '', since
 
 
-def _troubles(state: State, seen: Look, limits: Limits
+def _troubles(state: State, seen: Observation, limits: Limits
               ) -> collections.abc.Iterator[_Trouble]:
     """Yield what is wrong with a run, the most certain first."""
     if seen.status is not None and seen.status.state == runner.FAILED:
@@ -395,7 +395,7 @@ def _needed(pods: collections.abc.Sequence[objects.Pod]
     return [p for p in pods if p.plugin in ('', runner.TESTS)]
 
 
-def _mark(seen: Look) -> tuple[object, ...]:
+def _mark(seen: Observation) -> tuple[object, ...]:
     """What changes when a run moves."""
     status = seen.status
     return (status and (status.state, status.plugins), seen.counts,
@@ -403,7 +403,7 @@ def _mark(seen: Look) -> tuple[object, ...]:
             tuple(sorted((p.name, *p.state) for p in seen.pods or ())))
 
 
-def _counts(old: Counts, seen: Look) -> Counts:
+def _counts(old: Counts, seen: Observation) -> Counts:
     plugins = seen.status.plugins if seen.status else ()
     found = Counts(sum(p.total for p in plugins),
                    sum(p.completed for p in plugins),

@@ -44,7 +44,7 @@ class TestForeign(testtools.TestCase):
 
         for where, namespace in ((self.where(), 'sonobuoy'),
                                  (self.where('mine'), 'mine')):
-            record, state = lifecycle.look(where, self.runtime)
+            record, state = lifecycle.observe(where, self.runtime)
             began = datetime.datetime.fromisoformat(record.started)
             now = datetime.datetime.now(datetime.timezone.utc)
             space = self.api.get(f'/api/v1/namespaces/{namespace}')
@@ -56,6 +56,6 @@ class TestForeign(testtools.TestCase):
             # There is no scheduler.
             self.assertEqual(['Pending'], [
                 pod.phase for pod in state.seen.pods])
-        error = self.assertRaises(errors.UsageError, lifecycle.look,
+        error = self.assertRaises(errors.UsageError, lifecycle.observe,
                                   self.where('default'), self.runtime)
         self.assertIn('no run in the namespace default', str(error))

@@ -42,17 +42,17 @@ def others_run(namespace='theirs'):
 class TestStatus(base.BaseTest):
     """Ten states; Sonobuoy's exit codes say little about them."""
 
-    def look(self, now, **parts):
+    def observe(self, now, **parts):
         cluster = self.cluster(now, running=True, **parts)
         return self.look_at(cluster)
 
     def look_at(self, cluster):
-        return watch.look(self.program(cluster),
-                          kube.Client(cluster.kubeconfig), time)
+        return watch.observe(self.program(cluster),
+                             kube.Client(cluster.kubeconfig), time)
 
     def test_words_of_the_aggregator(self):
         for word in ('running', 'post-processing', 'complete', 'failed'):
-            seen = self.look(base.running(word))
+            seen = self.observe(base.running(word))
             # Nothing is complete without an archive.
             self.assertEqual(('post-processing' if word == 'complete'
                               else word, ''), (
@@ -63,13 +63,13 @@ class TestStatus(base.BaseTest):
         for phase, words in (('Pending', 'Pending'),
                              ('Running', 'unable to obtain'),
                              ('Succeeded', 'ran successfully but')):
-            seen = self.look(phase)
+            seen = self.observe(phase)
             self.assertEqual('', seen.status.state)
-            self.assertIn(words, seen.status.said)
+            self.assertIn(words, seen.status.message)
             self.assertEqual('', seen.error)
 
     def test_a_failed_pod(self):
-        seen = self.look('Failed')
+        seen = self.observe('Failed')
         self.assertIn('Failed', seen.error)
 
     def test_nothing_that_is_there(self):
@@ -81,8 +81,8 @@ class TestStatus(base.BaseTest):
     def test_only_what_belongs_to_the_run_is_read(self):
         cluster = self.cluster(base.running(), running=True)
         self.look_at(cluster)
-        watch.look(self.program(cluster), kube.Client(cluster.kubeconfig),
-                   time, whole=False)
+        watch.observe(self.program(cluster), kube.Client(cluster.kubeconfig),
+                      time, whole=False)
 
         for path in ('/api/v1/pods', '/api/v1/events',
                      '/apis/apps/v1/deployments'):

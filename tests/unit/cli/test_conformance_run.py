@@ -125,7 +125,7 @@ class CommandsTest(testtools.TestCase):
     def test_which_run(self):
         self.useFixture(fixtures.EnvironmentVariable('KUBECONFIG', '/e'))
         environment = runs.Target(kubeconfig='/e')
-        for command, verb, more in ((cli.Attach, 'look', ('--once',)),
+        for command, verb, more in ((cli.Attach, 'observe', ('--once',)),
                                     (cli.Abort, 'abort', ())):
             for argv, where in (
                     # That of $KUBECONFIG only if it is named.
@@ -142,12 +142,12 @@ class CommandsTest(testtools.TestCase):
                     command, verb, *more, *argv), argv)
 
     def test_where_its_results_go(self):
-        where = self.chosen(cli.Attach, 'look', '--once', '--cluster', 'c1',
+        where = self.chosen(cli.Attach, 'observe', '--once', '--cluster', 'c1',
                             '--output', 'x', '--remove')
         self.assertEqual((pathlib.Path('x').absolute(), True),
                          (where.folder, where.remove))
         for argv in (('r1', '--output', 'x'), ('--remove',), ('-f', 'json')):
-            self.assertIsNone(self.chosen(cli.Attach, 'look', *argv))
+            self.assertIsNone(self.chosen(cli.Attach, 'observe', *argv))
 
     def test_only_the_preflight(self):
         check, run = self.patch('check'), self.patch('run')
@@ -173,7 +173,7 @@ class CommandsTest(testtools.TestCase):
         run.assert_not_called()
 
     def once(self, state, *argv, run=RUN):
-        self.patch('look', return_value=(run, state))
+        self.patch('observe', return_value=(run, state))
         return self.call(cli.Attach, '--once', *argv)
 
     def test_once(self):

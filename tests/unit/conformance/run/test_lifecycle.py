@@ -426,7 +426,7 @@ class TestLater(run_box.TestCase):
             self.begun(backend=backend, folder=folder)
             self.box.lists.update(namespaces=[], pods=[])
             other()
-            for command in lifecycle.attach, lifecycle.look:
+            for command in lifecycle.attach, lifecycle.observe:
                 error = self.assertRaises(
                     errors.EnvironmentProblem, command, folder,
                     self.box.runtime)
@@ -450,13 +450,13 @@ class TestLater(run_box.TestCase):
         self.begun()
         self.box.said = [RUNNING]
 
-        record, state = lifecycle.look(self.box.folder, self.box.runtime)
+        record, state = lifecycle.observe(self.box.folder, self.box.runtime)
         self.assertEqual((self.box.folder, 'running', ''), (
             record.folder, state.seen.status.state, state.outcome))
         self.assertEqual(['status'], self.box.called)
         lifecycle.abort(self.box.folder, self.box.runtime)
         self.box.called.clear()
-        self.assertIsNone(lifecycle.look(
+        self.assertIsNone(lifecycle.observe(
             self.box.folder, self.box.runtime)[1])
         self.assertEqual([], self.box.called)
 
@@ -470,7 +470,7 @@ class TestElsewhere(run_box.TestCase):
 
     def refused(self, kind=errors.UsageError, **kwargs):
         error = self.assertRaises(
-            kind, lifecycle.look, self.box.elsewhere(**kwargs),
+            kind, lifecycle.observe, self.box.elsewhere(**kwargs),
             self.box.runtime)
         self.assertEqual([], self.box.called)
         return str(error)
@@ -478,7 +478,7 @@ class TestElsewhere(run_box.TestCase):
     def test_one_look_writes_nothing(self):
         self.box.plain_run()
 
-        record, state = lifecycle.look(
+        record, state = lifecycle.observe(
             self.box.elsewhere(folder=None), self.box.runtime)
 
         self.assertEqual(
@@ -532,7 +532,7 @@ class TestElsewhere(run_box.TestCase):
         self.box.plain_run()
         self.box.called.clear()
 
-        for command in (lifecycle.attach, lifecycle.look, lifecycle.abort):
+        for command in (lifecycle.attach, lifecycle.observe, lifecycle.abort):
             error = self.assertRaises(
                 errors.UsageError, command, self.box.elsewhere(),
                 self.box.runtime)
@@ -543,7 +543,7 @@ class TestElsewhere(run_box.TestCase):
 
     def test_only_its_own_program_limits_it(self):
         self.box.plain_run()
-        record, _ = lifecycle.look(self.box.elsewhere(), self.box.runtime)
+        record, _ = lifecycle.observe(self.box.elsewhere(), self.box.runtime)
 
         self.assertEqual(math.inf, finishing.limits(
             record, self.box.runtime).deadline)
@@ -574,7 +574,7 @@ class TestElsewhere(run_box.TestCase):
             self.box.lists['pods'] = [{'metadata': {
                 'name': 'p', 'namespace': 'x', **pod}}]
 
-            record, _ = lifecycle.look(
+            record, _ = lifecycle.observe(
                 self.box.elsewhere(namespace='x'), self.box.runtime)
             self.assertEqual(backend, record.backend)
 

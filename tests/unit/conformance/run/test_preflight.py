@@ -81,7 +81,7 @@ class TestCheck(testtools.TestCase):
         reader.items.side_effect = lambda path, **query: (
             nodes if path.endswith('/nodes') else [])
         return ' '.join(findings(level, dataclasses.replace(
-            preflight.look(reader, 'x'), warnings=(), namespace=''), **plan))
+            preflight.read(reader, 'x'), warnings=(), namespace=''), **plan))
 
     def test_nodes_that_the_suite_waits_for(self):
         control_plane = {'key': 'node-role.kubernetes.io/control-plane',
@@ -173,7 +173,7 @@ class TestLook(testtools.TestCase):
             'nodeInfo': {'kubeletVersion': 'v1.34.9',
                          'osImage': 'Debian'}}}
 
-        found, = preflight.look(self.reader(
+        found, = preflight.read(self.reader(
             pods=[pod, done], nodes=[node]), 'sonobuoy').nodes
 
         self.assertEqual(preflight.Node(
@@ -181,7 +181,7 @@ class TestLook(testtools.TestCase):
             frozenset((('a', 'b'),)), '', 'Debian'), found)
 
     def test_namespaces(self):
-        seen = preflight.look(self.reader(namespaces=[
+        seen = preflight.read(self.reader(namespaces=[
             {'metadata': {'name': 'sonobuoy'},
              'status': {'phase': 'Terminating'}},
             {'metadata': {'name': 'e2e-1', 'labels': {'e2e-run': 'x'}}}]),

@@ -126,7 +126,7 @@ class TestCalls(testtools.TestCase):
     def test_prose_is_an_answer_without_a_state(self):
         status = self.answers('It is \x1b[31mPending\x1b[0m\n').status()
 
-        self.assertEqual(('', 'It is Pending'), (status.state, status.said))
+        self.assertEqual(('', 'It is Pending'), (status.state, status.message))
 
     def test_what_it_said_is_without_its_warnings(self):
         self.assertEqual(

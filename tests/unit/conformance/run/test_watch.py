@@ -33,7 +33,7 @@ def status(word='running', total=0, passed=0, failed=0):
 
 
 def seen(at, **kwargs):
-    return watch.Look(at, **{'status': status(), 'nodes': NODES,
+    return watch.Observation(at, **{'status': status(), 'nodes': NODES,
                              'pods': (AGGREGATOR, TESTS), **kwargs})
 
 
@@ -209,7 +209,7 @@ class TestTold(TestCase):
         waits = {'pods': (AGGREGATOR, changed(
             TESTS, phase='Pending', reason='ImagePullBackOff',
             message='no such host'))}
-        prose = {'status': runner.Status('', said='It is Pending')}
+        prose = {'status': runner.Status('', message='It is Pending')}
         one = {'warnings': ('Node n2 Ready=False',)}
 
         def plugins(tests):
@@ -327,12 +327,12 @@ class TestLook(testtools.TestCase):
             raise found
         return found
 
-    def look(self, **kwargs):
-        return watch.look(self.driven, self.reader, fake_clock.FakeClock(),
-                          **kwargs)
+    def observe(self, **kwargs):
+        return watch.observe(self.driven, self.reader, fake_clock.FakeClock(),
+                             **kwargs)
 
     def test_everything(self):
-        found = self.look()
+        found = self.observe()
 
         self.assertEqual(
             (status(), '', ['', 'e2e'], {'n1': 'Gone: no kubelet'},
@@ -366,7 +366,7 @@ class TestLook(testtools.TestCase):
             self.lists.update({'/api/v1/namespaces/sonobuoy/pods': pods,
                                '/api/v1/nodes': nodes})
             self.driven.status.side_effect = said
-            found = self.look()
+            found = self.observe()
             self.assertEqual(expected, (
                 found.status, found.error,
                 None if found.pods is None else len(found.pods)))
@@ -375,16 +375,17 @@ class TestLook(testtools.TestCase):
         """Without counts, a parallel run would seem to stall."""
         self.lists['/api/v1/nodes'] = kube.KubeError('no', status=403)
 
-        found = self.look()
+        found = self.observe()
         self.assertEqual((None, (388, 3, 0), 'pods-1', ''), (
             found.nodes, found.counts, found.movement[1], found.error))
         self.lists['/api/v1/namespaces'] = kube.KubeError('no', status=403)
-        self.assertEqual((388, 3, 0), self.look().counts)
+        self.assertEqual((388, 3, 0), self.observe().counts)
 
     def test_a_log_that_cannot_be_read_is_no_error(self):
         self.reader.text.side_effect = kube.KubeError('no', status=400)
 
-        self.assertEqual(('', None), (self.look().error, self.look().counts))
+        found = self.observe()
+        self.assertEqual(('', None), (found.error, found.counts))
 
     def test_a_pod_that_waits_for_no_reason_has_one_in_its_events(self):
         waits = {**self.PODS[1], 'status': {'phase': 'Pending'}}
@@ -396,4 +397,4 @@ class TestLook(testtools.TestCase):
                    'reason': 'FailedCreatePodSandBox', 'message': 'no cni'}],
                  'FailedCreatePodSandBox')):
             self.lists[path] = events
-            self.assertEqual(reason, self.look().pods[1].reason)
+            self.assertEqual(reason, self.observe().pods[1].reason)
