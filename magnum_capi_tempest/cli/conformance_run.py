@@ -283,8 +283,7 @@ def request_of(args: argparse.Namespace, target: runs.Target | None = None
         node_selector=tuple(args.aggregator_node),
         namespace=args.namespace or '', timeout=args.timeout or 0,
         stall=args.stall,
-        stand_in=args.stand_ins or os.environ.get(
-            model.STAND_IN_VARIABLE) == model.STAND_IN)
+        stand_in=os.environ.get(model.STAND_IN_VARIABLE) == model.STAND_IN)
     return lifecycle.RunRequest(
         target, plan, args.output.absolute() if args.output
         else runs.default_folder(target), args.backend or model.SONOBUOY,
@@ -335,11 +334,6 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--docker-config', type=pathlib.Path, metavar='FILE',
         help='Docker credentials for private registries')
-    group.add_argument(
-        '--stand-ins', action='store_true',
-        help="mark every report: the images are stand-ins, not upstream's "
-             f'(default: if {model.STAND_IN_VARIABLE} is {model.STAND_IN}, or '
-             'the nodes report stand-ins)')
     group.add_argument('--image-pull-policy',
                        choices=['Always', 'IfNotPresent', 'Never'],
                        help='pull policy of the run, also for the tests; use '
