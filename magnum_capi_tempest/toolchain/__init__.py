@@ -56,12 +56,15 @@ def _version(program: pins.Program) -> str:
     return program.version
 
 
-def describe(found: pins.Pins | None = None) -> list[programs.State]:
-    """Which pinned programs are available, and where.
+def missing(names: collections.abc.Iterable[str],
+            found: pins.Pins | None = None) -> set[str]:
+    """Those programs that :func:`ensure` would have to download or build.
 
+    :param names: keys of ``pins.toml``.
     :param found: as of :func:`ensure`.
     """
-    return _resolver(found or pins.load(), progress_.Silent()).describe()
+    resolver = _resolver(found or pins.load(), progress_.Silent())
+    return {name for name in names if not resolver.has(name)}
 
 
 def _resolver(

@@ -16,21 +16,15 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog='python -m magnum_capi_tempest.toolchain',
         description='Download or build pinned programs that are missing, and '
-        'print the absolute path of each, one a line. Without names, make '
-        'none: print name, version and state of all ("ready", "missing", or '
-        'what is wrong).')
-    parser.add_argument('name', nargs='*', help='name of a program')
+        'print the absolute path of each, one a line.')
+    parser.add_argument('name', nargs='+', help='name of a program')
     args = parser.parse_args(argv)
     return endings.program(lambda: _run(args.name))
 
 
 def _run(names: collections.abc.Sequence[str]) -> int:
-    if names:
-        for path in toolchain.ensure(names, progress.Progress()).values():
-            print(path)
-    else:
-        for one in toolchain.describe():
-            print(one.program, one.version, one.state)
+    for path in toolchain.ensure(names, progress.Progress()).values():
+        print(path)
     return 0
 
 

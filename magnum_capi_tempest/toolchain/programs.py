@@ -6,7 +6,6 @@ On PATH if it is exactly the pinned version; else from the wheel that brings it
 or from the cache; else it is downloaded, or built where that is not possible.
 """
 
-import dataclasses
 import errno
 import os
 import pathlib
@@ -26,23 +25,6 @@ TIMEOUT = 10
 #: Disables side effects of version commands (clusterctl checks for updates:
 #: cmd/clusterctl/cmd/root.go).
 QUIET = {'CLUSTERCTL_DISABLE_VERSIONCHECK': 'true'}
-
-
-@dataclasses.dataclass(frozen=True)
-class State:
-    """Whether a program is there, and where.
-
-    :param source: "path", "wheel", "download" or "build"; for a missing
-        program the possible ways, joined by "/".
-    :param state: "ready", "missing", or what is wrong with the cached program.
-    :param path: None when missing.
-    """
-
-    program: str
-    version: str
-    source: str
-    state: str
-    path: pathlib.Path | None
 
 
 class Resolver:
@@ -86,27 +68,10 @@ class Resolver:
         except OSError as e:
             raise _cannot_write(e, program, self._store.root) from e
 
-    def describe(self) -> list[State]:
-        """The state of all programs, without making or fully reading any."""
-        return [self._describe(p) for p in self._pins.programs.values()]
-
-    def _describe(self, program: pins.Program) -> State:
-        found = on_path(program)
-        if found:
-            return State(program.name, program.version, 'path', 'ready',
-                         found)
-        installed = self._installed(program)
-        if installed:
-            return State(program.name, program.version, 'wheel', 'ready',
-                         installed)
-        ways = self._ways(program)
-        for way, file in ways.items():
-            fault = self._store.fault(file, deep=False)
-            if fault != 'missing':
-                return State(program.name, program.version, way,
-                             fault or 'ready', file)
-        return State(program.name, program.version, '/'.join(ways),
-                     'missing', None)
+    def has(self, name: str) -> bool:
+        """Whether a program need be neither downloaded nor built."""
+        program = self._pins.programs[name]
+        return bool(on_path(program) or self._kept(program))
 
     def _ways(self, program: pins.Program) -> dict[str, pathlib.Path]:
         """Files in the cache by the way that makes them, best first."""
@@ -200,9 +165,9 @@ class Resolver:
     def _warm(self, origin: str) -> bool:
         """Whether a program with these dependencies is in this cache."""
         return any(
-            self._store.fault(self._ways(one)['build'], deep=False)
-            != 'missing' for one in self._pins.programs.values()
-            if one.build and one.build.origin == origin)
+            self._ways(one)['build'].exists()
+            for one in self._pins.programs.values() if one.build
+            and one.build.origin == origin)
 
 
 def on_path(

@@ -48,13 +48,11 @@ class Store:
         """
         return self.root / name / f'{version}-{key[:12]}' / (inner or name)
 
-    def fault(self, file: pathlib.Path, *, deep: bool = True) -> str | None:
+    def fault(self, file: pathlib.Path) -> str | None:
         """What is wrong with a cached program; None if it is intact.
 
         Its SHA-256 is compared at the first use in this process, and after
         the file has changed.
-
-        :param deep: whether to compare the SHA-256.
         """
         folder = self._folder(file)
         if not folder.exists():
@@ -72,7 +70,7 @@ class Store:
             return f'it has {stat.st_size} bytes instead of {size}'
         if not os.access(file, os.X_OK):
             return 'it is not executable'
-        if deep and _digest(file, size, stat.st_mtime_ns) != sha256:
+        if _digest(file, size, stat.st_mtime_ns) != sha256:
             return 'its SHA-256 differs from the receipt'
         return None
 

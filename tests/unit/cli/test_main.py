@@ -301,7 +301,9 @@ class ProcessTest(_Base):
                 raise
 
     def test_reader_that_has_gone(self):
-        with self.python('-m', 'magnum_capi_tempest.toolchain') as process:
+        with self.python('-c', 'from magnum_capi.cli import endings\n'
+                         'raise SystemExit(endings.program('
+                         'lambda: print("x" * 10**6)))') as process:
             process.stdout.close()
             err = process.stderr.read()
         self.assertEqual((141, ''), (process.returncode, err))

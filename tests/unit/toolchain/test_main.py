@@ -7,7 +7,6 @@ from unittest import mock
 
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import __main__ as command
-from magnum_capi_tempest.toolchain import programs
 from tests.unit.toolchain import base
 
 
@@ -34,10 +33,3 @@ class TestCommand(base.TestCase):
         self.assertEqual((2, ''), (code, out))
         self.assertRegex(err, r'^magnum-capi: Unknown program kubctl\. '
                               r'Known programs: etcd, .*\n$')
-
-    def test_without_names_it_makes_none(self):
-        state = programs.State('helm', '3.20.2', 'build', 'missing', None)
-        with mock.patch.object(toolchain, 'describe', return_value=[state]):
-            result = self.run_command()
-
-        self.assertEqual((0, 'helm 3.20.2 missing\n', ''), result)

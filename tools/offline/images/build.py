@@ -92,11 +92,9 @@ class _Maker:
         return self._have
 
     def _announce(self, chosen):
-        wanted = {p for r in chosen for p in r.programs.values()}
-        there = {s.program for s in toolchain.describe(pins.load())
-                 if s.state == 'ready'}
+        programs = toolchain.missing(
+            {p for r in chosen for p in r.programs.values()}, pins.load())
         missing = [r for r in chosen if r.name not in self._have]
-        programs = wanted - there
         if missing or programs:
             self._progress.info(
                 f'{len(chosen)} image archives, {len(missing)} of them '

@@ -11,7 +11,6 @@ import fixtures
 from magnum_capi import errors
 from magnum_capi import progress
 from magnum_capi_tempest import toolchain
-from magnum_capi_tempest.toolchain import programs
 from tests.unit.offline.images import base
 from tools.offline.images import archive
 from tools.offline.images import build
@@ -46,8 +45,7 @@ class TestBuild(base.TestCase):
         self.patch(recipes, 'load', {r.name: r for r in (
             PROXY, PAUSE, NODE, OTHER)})
         self.patch(toolchain, 'ensure', {'etcd': self.program})
-        self.patch(toolchain, 'describe', [programs.State(
-            'etcd', '1', 'build', 'missing', None)])
+        self.patch(toolchain, 'missing', {'etcd'})
         self.patch(layers, 'ensure', self.below)
         self.builder = mock.Mock()
         self.builder.make.side_effect = self.bake
