@@ -85,9 +85,8 @@ class ConformancePlan:
         "\\[Conformance\\]" matches what certification requires.
     :param skip: Go regular expression of tests to skip. A certified run must
         skip none.
-    :param parallel: number of tests to run in parallel. More than one needs
-        ``skip`` to leave out tests marked [Serial]; a certified run is
-        serial.
+    :param parallel: number of tests to run in parallel, also in a certified
+        run; those marked [Serial] still run one after the other.
     :param timeout: seconds that a run may take; 0: half an hour for quick,
         hours for the others.
     :param results: folder, on the machine that runs Tempest, for archive and
