@@ -60,11 +60,12 @@ class Report(base.Judging):
             json=lambda: report.to_json(shown),
             html=lambda: report.to_html(shown),
             folder=lambda folder: report.write(folder, shown)[report.PAGE])
-        return judged.verdict.exit_code
+        return judged.exit_code
 
 
 def _publish(args: argparse.Namespace,
-             reruns: collections.abc.Sequence[model.Result]) -> verdict.Judged:
+             reruns: collections.abc.Sequence[model.Result]
+             ) -> verdict.Verdict:
     from magnum_capi_tempest.conformance.submission import publish
     done = publish.publish(args.record, args.publish, title=args.title,
                            reruns=reruns)

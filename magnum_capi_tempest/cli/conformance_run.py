@@ -154,7 +154,7 @@ class Attach(_OfRun):
         record, state = lifecycle.observe(which, runtime)
         if state is None and record.archive:
             ended = sources.of_run(record)
-            code, outcome = ended.verdict.exit_code, ended.verdict.outcome
+            code, outcome = ended.exit_code, ended.outcome
         else:
             code, outcome = _INCOMPLETE, ''
         now = runtime.clock.monotonic()
@@ -233,8 +233,8 @@ def _changes(options: runner.Plan | runner.Images) -> dict[str, typing.Any]:
             if (value := getattr(options, field.name)) != field.default}
 
 
-def _show_rerun(first: verdict.Judged, names: collections.abc.Sequence[str],
-                judged: verdict.Judged) -> int:
+def _show_rerun(first: verdict.Verdict, names: collections.abc.Sequence[str],
+                judged: verdict.Verdict) -> int:
     """Show how a rerun ended; return its exit code."""
     ended = rerun.conclude(first.result, names, judged)
     say = terminal.printer()
@@ -244,15 +244,15 @@ def _show_rerun(first: verdict.Judged, names: collections.abc.Sequence[str],
     return ended.exit_code
 
 
-def show(judged: verdict.Judged, console: 'rich.console.Console | None' = None
+def show(judged: verdict.Verdict, console: 'rich.console.Console | None' = None
          ) -> int:
     """Show how a run ended; return the exit code of its verdict."""
     terminal.show(report.view(judged).run, console=console)
     _show_source(judged, console)
-    return judged.verdict.exit_code
+    return judged.exit_code
 
 
-def _show_source(judged: verdict.Judged,
+def _show_source(judged: verdict.Verdict,
                  console: 'rich.console.Console | None' = None) -> None:
     if judged.result.source:
         terminal.printer(console)(f'Results: {judged.result.source}')

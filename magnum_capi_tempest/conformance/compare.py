@@ -202,7 +202,7 @@ class Comparison:
     :param unreadable: records that are not among the runs.
     """
 
-    runs: tuple[verdicts.Judged, ...]
+    runs: tuple[verdicts.Verdict, ...]
     differences: tuple[Difference, ...]
     grid: Grid
     unreadable: tuple[Unreadable, ...] = ()
@@ -215,7 +215,7 @@ class Comparison:
     def _doubt(self) -> str:
         """Why the later runs prove less than the first one; may be empty."""
         for run in self.runs[1:]:
-            if not run.verdict.finished:
+            if not run.finished:
                 return f'{run.result.title} did not complete'
         for one in self.differences:
             if one.fewer:
@@ -247,12 +247,12 @@ class Comparison:
         return 'no new failures'
 
 
-def compare(judged: collections.abc.Iterable[verdicts.Judged],
+def compare(judged: collections.abc.Iterable[verdicts.Verdict],
             unreadable: collections.abc.Iterable[Unreadable] = ()
             ) -> Comparison:
     """Compare results.
 
-    :param judged: two or more :class:`~.verdict.Judged`, the baseline first.
+    :param judged: two or more :class:`~.verdict.Verdict`, the baseline first.
     :param unreadable: :class:`Unreadable` records.
     :raises UsageError: fewer than two.
     """

@@ -53,8 +53,8 @@ def to_json(comparison: compare.Comparison) -> str:
             'title': run.result.title,
             'source': run.result.source,
             'sha256': run.result.sha256,
-            'outcome': run.verdict.outcome,
-            'reasons': list(run.verdict.reasons),
+            'outcome': run.outcome,
+            'reasons': list(run.reasons),
             'driver': run.result.cluster.driver,
             'cni': run.result.cluster.cni,
             'kubernetes': run.result.cluster.kubernetes,
@@ -128,7 +128,7 @@ def _sections(comparison: compare.Comparison
         f'{", ".join(row.cells)}: {row.name}' for row in grid.rows))
 
 
-def _run(run: verdict.Judged) -> str:
+def _run(run: verdict.Verdict) -> str:
     title, *cluster = _head(run.result)
     about = f' ({", ".join(cluster)})' if cluster else ''
     return f'{title}: {run}{about}'

@@ -56,14 +56,14 @@ _STATUS = {
 class View:
     """What every format shows.
 
-    :param judged: :class:`~.verdict.Judged`.
+    :param judged: :class:`~.verdict.Verdict`.
     :param run: the same in the form of the report package.
     :param causes: of the failures.
     :param reruns: results of rerunning failures, and ``again`` what they say
         about each failure.
     """
 
-    judged: verdicts.Judged
+    judged: verdicts.Verdict
     run: report.Run
     causes: tuple[failures.Cause, ...]
     reruns: tuple[model.Result, ...] = ()
@@ -72,25 +72,25 @@ class View:
     @property
     def certification(self) -> str:
         """Eligible or not, as a title."""
-        return ('Eligible for certification' if self.judged.verdict.eligible
+        return ('Eligible for certification' if self.judged.eligible
                 else 'NOT eligible for certification')
 
 
-def view(judged: verdicts.Judged,
+def view(judged: verdicts.Verdict,
          reruns: collections.abc.Iterable[model.Result] = ()) -> View:
     """The view of a run.
 
     :param reruns: results of rerunning its failures. They are shown, but do
         not change the verdict.
     """
-    result, verdict, reruns = judged.result, judged.verdict, tuple(reruns)
+    result, reruns = judged.result, tuple(reruns)
     causes = failures.causes(result.failures, result.cluster.nodes)
     again = rerun.label(result, reruns) if reruns else ()
     run = report.Run(
         title=result.title, started=result.started,
         seconds=result.seconds or 0.0, tests=_tests(result, causes),
         facts=types.MappingProxyType(_facts(result)),
-        problems=verdict.reasons[1:], outcome=verdict.outcome,
+        problems=judged.reasons[1:], outcome=judged.outcome,
         conclusion=judged.conclusion)
     found = View(judged, run, causes, reruns, again)
     return dataclasses.replace(found, run=dataclasses.replace(
@@ -118,7 +118,7 @@ def to_json(shown: View, **more: object) -> str:
 def to_html(shown: View) -> str:
     """The page: a single file that loads nothing and escapes everything."""
     from magnum_capi_tempest.report import html
-    result, verdict = shown.judged.result, shown.judged.verdict
+    result, verdict = shown.judged.result, shown.judged
     run = shown.run
     # The cause already shows the reason, for all of its tests.
     tests = {test.id: dataclasses.replace(test, tags=(), details=tuple(
@@ -255,7 +255,7 @@ def _facts(result: model.Result) -> dict[str, str]:
 
 
 def _sections(shown: View) -> collections.abc.Iterator[report.Section]:
-    result, verdict = shown.judged.result, shown.judged.verdict
+    result, verdict = shown.judged.result, shown.judged
     if result.stand_in_images:
         yield report.Section('STAND-IN IMAGES', (STAND_INS,))
     if shown.causes:
@@ -285,7 +285,7 @@ def _sections(shown: View) -> collections.abc.Iterator[report.Section]:
 
 def _document(shown: View) -> json_types.Object:
     """The part of the JSON report on conformance; names are an interface."""
-    result, verdict = shown.judged.result, shown.judged.verdict
+    result, verdict = shown.judged.result, shown.judged
     return {
         'outcome': verdict.outcome,
         'exit_code': verdict.exit_code,
@@ -320,13 +320,13 @@ def _document(shown: View) -> json_types.Object:
     }
 
 
-def _missing(judged: verdicts.Judged) -> tuple[str, ...]:
+def _missing(judged: verdicts.Verdict) -> tuple[str, ...]:
     """Required tests to name, for a run that was meant to include them.
 
     None for a run in which no spec has ended yet, as all would be missing.
     The verdict counts them in any case.
     """
-    result, missing = judged.result, judged.verdict.missing
+    result, missing = judged.result, judged.missing
     meant = result.specs and result.mode in (
         model.CERTIFIED, model.NON_DISRUPTIVE)
     return missing if meant or len(missing) <= FEW else ()

@@ -85,17 +85,16 @@ def wanted(result: model.Result) -> tuple[str, ...]:
 
 
 def conclude(result: model.Result, names: collections.abc.Collection[str],
-             judged: verdicts.Judged) -> Ended:
+             judged: verdicts.Verdict) -> Ended:
     """The outcome of rerunning failures.
 
     :param result: of the first run.
     :param names: the specs that were rerun.
-    :param judged: :class:`~.verdict.Judged` of the rerun.
+    :param judged: :class:`~.verdict.Verdict` of the rerun.
     """
-    verdict = judged.verdict
     return Ended(label(result, [judged.result]),
                  deviations(names, judged.result),
-                 () if verdict.finished else verdict.reasons[:1])
+                 () if judged.finished else judged.reasons[:1])
 
 
 def deviations(names: collections.abc.Collection[str], result: model.Result

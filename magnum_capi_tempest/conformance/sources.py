@@ -56,7 +56,7 @@ class Notes:
     run: runs.Run | None = None
 
 
-def of_run(run: runs.Run) -> verdicts.Judged:
+def of_run(run: runs.Run) -> verdicts.Verdict:
     """The judged results of a run, as they are in its folder.
 
     :raises Damage: they are gone, or broken.
@@ -65,7 +65,7 @@ def of_run(run: runs.Run) -> verdicts.Judged:
                                 sha256=run.sha256), _of(run))
 
 
-def of_nothing(run: runs.Run, reason: str) -> verdicts.Judged:
+def of_nothing(run: runs.Run, reason: str) -> verdicts.Verdict:
     """A run of which nothing is known: the harness failed."""
     return _judged(model.Result(
         run.folder.name, '', run.backend, infra_errors=(
@@ -73,7 +73,7 @@ def of_nothing(run: runs.Run, reason: str) -> verdicts.Judged:
 
 
 def load(given: str | pathlib.Path, *, title: str | None = None,
-         copy_to: pathlib.Path | None = None) -> verdicts.Judged:
+         copy_to: pathlib.Path | None = None) -> verdicts.Verdict:
     """Read a record and judge it.
 
     :param given: see :data:`FORM`.
@@ -88,7 +88,7 @@ def load(given: str | pathlib.Path, *, title: str | None = None,
 
 def loaded(given: str | pathlib.Path, *, title: str | None = None,
            copy_to: pathlib.Path | None = None
-           ) -> tuple[verdicts.Judged, Notes]:
+           ) -> tuple[verdicts.Verdict, Notes]:
     """Like :func:`load`, together with what is known beside the record."""
     with archive.reading(given):
         name, attributes = _parse(given)
@@ -112,14 +112,14 @@ def folder_of(given: str | pathlib.Path) -> pathlib.Path:
 
 
 def load_all(given: collections.abc.Iterable[str | pathlib.Path]) -> tuple[
-        list[verdicts.Judged], list[compare.Unreadable]]:
+        list[verdicts.Verdict], list[compare.Unreadable]]:
     """Read several records; titles of records with the same name differ.
 
     :param given: for a folder that is no record, all records below it.
     :raises Damage: one that is named cannot be read, or of those below a
         folder fewer than two can.
     """
-    found: list[verdicts.Judged] = []
+    found: list[verdicts.Verdict] = []
     faults: list[tuple[str, damage.Damage]] = []
     for one, title in [pair for one in given for pair in _each(one)]:
         try:
@@ -178,7 +178,7 @@ def _of(run: runs.Run, notes: Notes = Notes()) -> Notes:
 
 def _judged(result: model.Result, notes: Notes,
             attributes: collections.abc.Mapping[str, str] = (
-                types.MappingProxyType({}))) -> verdicts.Judged:
+                types.MappingProxyType({}))) -> verdicts.Verdict:
     """A result, completed by what is known beside its record, and judged.
 
     :param attributes: of the cluster, from the user.
@@ -188,7 +188,7 @@ def _judged(result: model.Result, notes: Notes,
     known: dict[str, typing.Any] = {
         field: value for field, value in attributes.items()
         if field != 'kubernetes' or not result.cluster.kubernetes}
-    return verdicts.judged(dataclasses.replace(
+    return verdicts.judge(dataclasses.replace(
         result, cluster=dataclasses.replace(cluster, **known),
         # Of a run that was started elsewhere, the plan is not known.
         mode=(notes.run.plan.mode if notes.run and not notes.run.elsewhere

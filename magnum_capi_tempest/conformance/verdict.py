@@ -35,7 +35,7 @@ _IMAGE = 'registry.k8s.io/conformance'
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """How a run ended, and why.
+    """A result, how its run ended, and why.
 
     :param outcome: PASSED, FAILED, INCOMPLETE or HARNESS_ERROR.
     :param reasons: the causes, the most important first, and problems of the
@@ -47,6 +47,7 @@ class Verdict:
     :param remarks: remarks on the verdict, a line each.
     """
 
+    result: model.Result
     outcome: str
     reasons: tuple[str, ...] = ()
     certification_blockers: tuple[str, ...] = ()
@@ -67,31 +68,17 @@ class Verdict:
         """The run came to its end, whatever its outcome."""
         return self.outcome in (PASSED, FAILED)
 
-
-@dataclasses.dataclass(frozen=True)
-class Judged:
-    """A result with the verdict on it."""
-
-    result: model.Result
-    verdict: Verdict
-
     @property
     def conclusion(self) -> str:
         """The verdict in a few words, without its name."""
-        if self.verdict.reasons:
-            return self.verdict.reasons[0]
+        if self.reasons:
+            return self.reasons[0]
         number = len(self.result.ran)
         return ('the one spec that ran passed' if number == 1
                 else f'all {number} specs that ran passed')
 
     def __str__(self) -> str:
-        return f'{self.verdict.outcome.upper()}: {self.conclusion}'
-
-
-def judged(result: model.Result,
-           wanted: collections.abc.Collection[str] | None = None) -> Judged:
-    """A result with the verdict on it; see :func:`judge`."""
-    return Judged(result, judge(result, wanted))
+        return f'{self.outcome.upper()}: {self.conclusion}'
 
 
 def judge(result: model.Result,
@@ -128,8 +115,9 @@ def judge(result: model.Result,
         reasons += [f'seen in the cluster: {warning}'
                     for warning in result.cluster_warnings]
         blockers.insert(0, f'the run did not pass: {outcome}')
-    return Verdict(outcome, tuple(reasons), tuple(blockers),
-                   left_out + absent, tuple(_remarks(result, wanted, dropped)))
+    return Verdict(
+        result, outcome, tuple(reasons), tuple(blockers), left_out + absent,
+        tuple(_remarks(result, wanted, dropped)))
 
 
 def _failed(result: model.Result) -> collections.abc.Iterator[str]:

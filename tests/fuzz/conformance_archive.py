@@ -119,8 +119,8 @@ class Target:
         return result
 
     def _look_at(self, result):
-        judged = verdict.judged(result, ('[sig-node] Pods work',))
-        if judged.verdict.outcome == verdict.PASSED and not result.ran:
+        judged = verdict.judge(result, ('[sig-node] Pods work',))
+        if judged.outcome == verdict.PASSED and not result.ran:
             raise AssertionError('passed without a spec')
         shown = report.view(judged)
         with contextlib.redirect_stdout(io.StringIO()) as out:

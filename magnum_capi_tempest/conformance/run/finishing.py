@@ -41,7 +41,7 @@ _BEGIN = 1 << 20
 
 
 def finish(record: runs.Run, driven: runner.Runner, reader: kube.Client,
-           runtime: 'lifecycle.Runtime') -> verdict.Judged:
+           runtime: 'lifecycle.Runtime') -> verdict.Verdict:
     """Watch a run to its end; fetch and remove it, or save its logs.
 
     :raises EnvironmentProblem: another run has its namespace, or the results
@@ -99,7 +99,7 @@ def require_own(record: runs.Run, driven: runner.Runner, reader: kube.Client
 
 def _fetch(record: runs.Run, driven: runner.Runner, reader: kube.Client,
            runtime: 'lifecycle.Runtime', status: runner.Status
-           ) -> verdict.Judged:
+           ) -> verdict.Verdict:
     record = dataclasses.replace(
         record, archive=driven.fetch(status, record.folder, runtime.progress,
                                      runtime.clock),

@@ -99,7 +99,7 @@ def check(request: RunRequest, runtime: Runtime) -> None:
                    runtime.progress)
 
 
-def run(request: RunRequest, runtime: Runtime) -> verdict.Judged:
+def run(request: RunRequest, runtime: Runtime) -> verdict.Verdict:
     """Run the tests to their end.
 
     :raises UsageError: the request is invalid, or there is another run in the
@@ -136,7 +136,7 @@ def run(request: RunRequest, runtime: Runtime) -> verdict.Judged:
 
 
 def attach(which: pathlib.Path | elsewhere.Elsewhere,
-           runtime: Runtime) -> verdict.Judged:
+           runtime: Runtime) -> verdict.Verdict:
     """Watch a run that another command started, until it ends.
 
     It is then removed from the cluster, unless it is to be kept.

@@ -132,22 +132,21 @@ def _built(draft: pathlib.Path, record: str | pathlib.Path, content: bytes,
     return Built(target, title, report.findings)
 
 
-def _reasons(judged: verdict.Judged, copies: pathlib.Path
+def _reasons(judged: verdict.Verdict, copies: pathlib.Path
              ) -> collections.abc.Iterator[str]:
     """Why the run certifies nothing; empty if it does."""
-    found = judged.verdict
-    if found.eligible:
+    if judged.eligible:
         for name in (rules.JUNIT, rules.LOG):
             if not (copies / name).exists():
                 yield f'there is no {name} in the results of the e2e tests'
         return
-    yield from dict.fromkeys((*found.certification_blockers,
-                              *found.reasons))
+    yield from dict.fromkeys((*judged.certification_blockers,
+                              *judged.reasons))
     if not required.release(judged.result.cluster.kubernetes):
         yield ('name the version of Kubernetes, which the record does not '
                'have: RECORD,kubernetes=VERSION')
     if judged.result.mode == model.CERTIFIED:
-        for test in found.missing[:20]:
+        for test in judged.missing[:20]:
             yield f'required, but not passed: {test}'
 
 

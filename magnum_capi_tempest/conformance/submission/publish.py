@@ -47,12 +47,12 @@ class Published:
 
     :param files: paths, in the order of writing.
     :param counts: name of a file -> number of secrets by kind.
-    :param judged: the run, :class:`~..verdict.Judged`.
+    :param judged: the run, :class:`~..verdict.Verdict`.
     """
 
     files: tuple[pathlib.Path, ...]
     counts: dict[str, dict[str, int]]
-    judged: verdicts.Judged
+    judged: verdicts.Verdict
 
     @property
     def total(self) -> int:
@@ -97,7 +97,7 @@ def publish(record: str | pathlib.Path, folder: str | pathlib.Path, *,
                     folder / name) as stream:
                 found[name] = dict(copy(source, stream))
             files.append(folder / name)
-    shown = report.view(verdicts.judged(result),
+    shown = report.view(verdicts.judge(result),
                         [_without_secrets(one)[0] for one in reruns])
     for name, text in ((JSON, report.to_json(shown)),
                        (HTML, report.to_html(shown)),

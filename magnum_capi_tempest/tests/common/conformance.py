@@ -102,12 +102,12 @@ class Inside(fixtures.Fixture):
         :param when: what was done to the cluster; names a results folder.
         """
         ended = self.run_conformance(cluster, when)
-        self._test.assertEqual(verdict.PASSED, ended.verdict.outcome,
-                               ', '.join(ended.verdict.reasons))
+        self._test.assertEqual(verdict.PASSED, ended.outcome,
+                               ', '.join(ended.reasons))
         self._test.assertGreater(len(ended.result.ran), 0)
 
     def run_conformance(self, cluster: json_types.Object, when: str = ''
-                        ) -> verdict.Judged:
+                        ) -> verdict.Verdict:
         """Run the conformance tests in a cluster and keep their results."""
         private = self.useFixture(fixtures.TempDir()).path
         folder = pathlib.Path(results() or private, cluster['name'],
@@ -121,12 +121,12 @@ class Inside(fixtures.Fixture):
         self._test.addDetailUniqueName('conformance', details.text(
             {'verdict': shown.run.verdict,
              'counts': dict(ended.result.counts),
-             'reasons': ended.verdict.reasons,
+             'reasons': ended.reasons,
              'facts': dict(shown.run.facts)}))
         return ended
 
-    def _named(self, ended: verdict.Judged, cluster: json_types.Object
-               ) -> verdict.Judged:
+    def _named(self, ended: verdict.Verdict, cluster: json_types.Object
+               ) -> verdict.Verdict:
         """The results of a run, with what Magnum knows about its cluster."""
         template = self._test.magnum.templates.show_cluster_template(
             cluster['cluster_template_id'])
@@ -137,7 +137,7 @@ class Inside(fixtures.Fixture):
                 driver=template.get('driver') or '',
                 cni=known.cni or template.get('network_driver') or '',
                 image=template.get('image_id') or ''))
-        return verdict.judged(result)
+        return verdict.judge(result)
 
     def start_workload(self, cluster: json_types.Object) -> serving.Serving:
         """Start a workload that serves traffic: serving.Serving."""

@@ -52,7 +52,7 @@ class TestHydrophone(base.BaseTest):
                                  (base.FAILED, verdict.FAILED)):
             ended = self.run_it(archive)
 
-            self.assertEqual(outcome, ended.verdict.outcome)
+            self.assertEqual(outcome, ended.outcome)
             self.assertEqual(
                 archive_.read(archive).specs, ended.result.specs)
             self.assertEqual({}, self.there.objects)
@@ -92,7 +92,7 @@ class TestHydrophone(base.BaseTest):
         ended = lifecycle.attach(
             dataclasses.replace(where, remove=True), self.runtime)
 
-        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+        self.assertEqual(verdict.PASSED, ended.outcome)
         self.assertEqual({}, cluster.objects)
 
     def test_killed_and_attached(self):

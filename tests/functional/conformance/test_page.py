@@ -36,7 +36,7 @@ class PageTest(testtools.TestCase):
 
     def comparison_page(self, *records):
         return compare_report.to_html(compare.compare(
-            verdict.judged(by_hand.real(one)) for one in records or (
+            verdict.judge(by_hand.real(one)) for one in records or (
                 by_hand.RERUN, by_hand.PARALLEL, by_hand.QUICK)))
 
     def test_fits_its_window_and_loads_nothing(self):

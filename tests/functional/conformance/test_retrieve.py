@@ -78,6 +78,6 @@ class TestRetrieve(base.BaseTest):
 
         ended = self.retrieve(self.sent(base.QUICK))
 
-        self.assertEqual(verdict.HARNESS_ERROR, ended.verdict.outcome)
+        self.assertEqual(verdict.HARNESS_ERROR, ended.outcome)
         self.assertNotIn(f'POST {scripted.SPACE}/pods/sonobuoy/exec',
                          self.there.asked)

@@ -100,7 +100,7 @@ class TestRun(base.BaseTest):
 
         ended = lifecycle.run(self.request(cluster), self.runtime)
 
-        self.assertEqual(verdict.PASSED, ended.verdict.outcome)
+        self.assertEqual(verdict.PASSED, ended.outcome)
         self.assertEqual(1, len(ended.result.ran))
         self.assertTrue(ended.result.sha256)
         source = pathlib.Path(ended.result.source)
@@ -209,8 +209,8 @@ class TestRun(base.BaseTest):
         ended = lifecycle.run(self.request(cluster), runtime)
 
         self.assertEqual((verdict.HARNESS_ERROR, 3), (
-            ended.verdict.outcome, ended.verdict.exit_code))
-        self.assertIn('nothing has changed', ' '.join(ended.verdict.reasons))
+            ended.outcome, ended.exit_code))
+        self.assertIn('nothing has changed', ' '.join(ended.reasons))
         self.assertIn('Will run 3 of 9 specs\n',
                       (self.base / 'r1' / finishing.LOGS).read_text())
         self.assertTrue(cluster.objects)

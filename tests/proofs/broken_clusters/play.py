@@ -57,7 +57,7 @@ def _run(box, case, target, folder):
     except errors.EnvironmentProblem as e:
         return cases.NOT_BEGUN, e.exit_code, str(e)
     written = report.write(folder / case.name, report.view(ended))
-    return (ended.verdict.outcome, ended.verdict.exit_code,
+    return (ended.outcome, ended.exit_code,
             written['report.md'].read_text(encoding='utf-8'))
 
 

@@ -117,7 +117,7 @@ class RerunTest(TestCase):
         self.assertIn('^Kubernetes e2e suite *(', out)
 
     def rerun(self, result, *argv):
-        ended = verdict.judged(result)
+        ended = verdict.judge(result)
         with mock.patch.object(lifecycle, 'run', return_value=ended):
             return self.again('--kubeconfig', '/k', *argv)
 
@@ -144,7 +144,7 @@ class RerunTest(TestCase):
             started='2026-11-21T09:00:00+00:00',
             sha256=archive.checksum(record))
         result = by_hand.real(by_hand.RERUN)
-        ended = verdict.judged(result)
+        ended = verdict.judge(result)
         for elsewhere, processes in ((False, 3), (True, 1)):
             runs.save(dataclasses.replace(first, elsewhere=elsewhere))
             with mock.patch.object(lifecycle, 'run',
@@ -169,7 +169,7 @@ class RerunTest(TestCase):
             archive=record.name, started='2026-11-21T09:00:00+00:00',
             sha256=archive.checksum(record)))
         with mock.patch.object(
-                lifecycle, 'run', return_value=verdict.judged(
+                lifecycle, 'run', return_value=verdict.judge(
                     by_hand.real(by_hand.RERUN))) as run:
             self.call(conformance_run.Run, '--rerun', self.folder,
                       '--parallel', '1', '--namespace', 'n',

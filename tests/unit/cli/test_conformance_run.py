@@ -31,7 +31,7 @@ def ended(specs=(), infra=()):
     ran = len(specs)
     result = model.Result('r1', '/x', specs=specs, infra_errors=infra,
                           mode=model.QUICK, log=model.Log(ran, ran))
-    return verdict.judged(result)
+    return verdict.judge(result)
 
 
 class CommandsTest(testtools.TestCase):

@@ -44,7 +44,7 @@ def folder(path):
 
 def view(result, reruns=(), required=None):
     """The view of a result."""
-    return report.view(verdict.judged(result, required), reruns)
+    return report.view(verdict.judge(result, required), reruns)
 
 
 def passed(name, seconds=1.0, **kwargs):

@@ -16,7 +16,7 @@ from tests.unit.conformance import by_hand
 
 
 def of(*results):
-    return compare.compare(map(verdict.judged, results))
+    return compare.compare(map(verdict.judge, results))
 
 
 def between(before, after):

@@ -62,11 +62,11 @@ def evil_result():
 def evil_pages():
     """Both pages, made of hostile texts."""
     result = evil_result()
-    judged = verdict.judged(result, (EVIL, 'missing ' + EVIL))
+    judged = verdict.judge(result, (EVIL, 'missing ' + EVIL))
     return (
         report.to_html(report.view(judged, [result])),
         compare_report.to_html(compare.compare(
-            [judged, verdict.judged(by_hand.result(
+            [judged, verdict.judge(by_hand.result(
                 by_hand.passed(EVIL, 99), title=EVIL))])))
 
 
@@ -137,7 +137,7 @@ class ComparisonPageTest(testtools.TestCase):
             by_hand.RERUN, by_hand.PARALLEL)]
 
         text = Page(compare_report.to_html(compare.compare(
-            map(verdict.judged, results)))).text
+            map(verdict.judge, results)))).text
 
         for words in (
                 '4 of 388 specs failed', '4 new failures', 'new failures: 4',

@@ -109,7 +109,7 @@ class ConcludeTest(testtools.TestCase):
     FIRST = by_hand.result(by_hand.failed('a'), by_hand.passed('b'))
 
     def conclude(self, result):
-        return rerun.conclude(self.FIRST, ('a',), verdict.judged(result))
+        return rerun.conclude(self.FIRST, ('a',), verdict.judge(result))
 
     def test_what_a_rerun_shows(self):
         for specs, outcome, code in (

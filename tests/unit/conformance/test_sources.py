@@ -48,7 +48,7 @@ class SourcesTest(testtools.TestCase):
         for name in ('run.json', 'report.json'):
             os.mkfifo(self.files / name)
 
-        self.assertEqual('passed', self.load(self.files).verdict.outcome)
+        self.assertEqual('passed', self.load(self.files).outcome)
 
     def test_version_where_the_record_does_not_say(self):
         for given, wanted in ((self.files, 'v1.35.0'),

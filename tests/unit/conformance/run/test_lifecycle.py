@@ -34,7 +34,7 @@ class TestRun(run_box.TestCase):
         ended = self.box.run()
 
         self.assertEqual((verdict.FAILED, 'v1.34.9'), (
-            ended.verdict.outcome, ended.result.cluster.kubernetes))
+            ended.outcome, ended.result.cluster.kubernetes))
         self.assertEqual(['run', *['status'] * 4, 'retrieve', 'delete'],
                          self.box.called)
         self.assertEqual(runs.ENDED, self.box.stage)
@@ -93,7 +93,7 @@ class TestRun(run_box.TestCase):
         self.box.said = [COMPLETE]
         self.box.fails['delete'] = REFUSED
 
-        self.assertEqual(verdict.FAILED, self.box.run().verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.box.run().outcome)
         self.assertEqual(runs.FETCHED, self.box.stage)
 
     def test_no_verdict_is_made_of_a_part(self):
@@ -109,8 +109,8 @@ class TestRun(run_box.TestCase):
             ended = self.box.run(folder=folder)
 
             self.assertEqual((verdict.HARNESS_ERROR, ''),
-                             (ended.verdict.outcome, ended.result.source))
-            self.assertIn(words, ended.verdict.reasons[0])
+                             (ended.outcome, ended.result.source))
+            self.assertIn(words, ended.reasons[0])
             logs = (folder / finishing.LOGS).read_text()
             self.assertIn('==> sonobuoy kube-sonobuoy <==\na\n', logs)
             self.assertNotIn('abc.def', logs)
@@ -127,7 +127,7 @@ class TestRun(run_box.TestCase):
 
         wrong = 'cluster DNS: none of its pods is ready'
         self.assertEqual((wrong,), ended.result.cluster_warnings)
-        self.assertIn(f'seen in the cluster: {wrong}', ended.verdict.reasons)
+        self.assertIn(f'seen in the cluster: {wrong}', ended.reasons)
         self.assertEqual((wrong,), runs.load(self.box.folder).warnings)
 
 
@@ -231,11 +231,11 @@ class TestLater(run_box.TestCase):
         self.begun()
 
         ended = lifecycle.attach(self.box.base, self.box.runtime)
-        self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+        self.assertEqual(verdict.FAILED, ended.outcome)
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
         # What has ended is read again.
         self.box.called.clear()
-        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.attach().outcome)
         self.assertEqual([], self.box.called)
 
     def test_files_of_hydrophone_that_a_killed_command_had_fetched(self):
@@ -278,7 +278,7 @@ class TestLater(run_box.TestCase):
                 pod['status'] = {'phase': 'Running'}
 
             ended = lifecycle.attach(folder, self.box.runtime)
-            self.assertIn('longer than 1800 s', ended.verdict.reasons[0])
+            self.assertIn('longer than 1800 s', ended.reasons[0])
 
     def test_what_a_killed_command_had_fetched_is_removed(self):
         self.box.fails['delete'] = KeyboardInterrupt()
@@ -288,7 +288,7 @@ class TestLater(run_box.TestCase):
         self.assertEqual(runs.FETCHED, self.box.stage)
         self.box.fails.clear()
 
-        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.attach().outcome)
         self.assertEqual([], self.box.lists['namespaces'])
         self.assertEqual(runs.ENDED, self.box.stage)
 
@@ -298,7 +298,7 @@ class TestLater(run_box.TestCase):
         self.box.run()
         self.box.kubeconfig.unlink()
 
-        self.assertEqual(verdict.FAILED, self.attach().verdict.outcome)
+        self.assertEqual(verdict.FAILED, self.attach().outcome)
         self.assertEqual(runs.FETCHED, self.box.stage)
 
     def test_what_is_to_be_kept_is_kept(self):
@@ -414,7 +414,7 @@ class TestLater(run_box.TestCase):
         ended = self.attach()
 
         self.assertIn('another command has aborted the run',
-                      ended.verdict.reasons[0])
+                      ended.reasons[0])
         self.assertEqual(runs.ENDED, self.box.stage)
 
     def test_a_run_whose_namespace_another_one_has(self):
@@ -493,7 +493,7 @@ class TestElsewhere(run_box.TestCase):
 
         for _ in range(2):
             ended = self.attach()
-            self.assertEqual(verdict.FAILED, ended.verdict.outcome)
+            self.assertEqual(verdict.FAILED, ended.outcome)
         self.assertEqual(['status', 'status', 'retrieve'], self.box.called)
         self.assertEqual((runs.FETCHED, 'uid-sonobuoy'), (
             self.box.stage, runs.load(self.box.folder).uid))
