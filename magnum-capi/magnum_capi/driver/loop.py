@@ -124,8 +124,8 @@ class Loop:
             self.step()
 
     def _is_overdue(self, now: datetime.datetime) -> bool:
-        wanted = self._cache.wanted
-        return wanted is not None and bool(status.overdue(wanted, now))
+        desired = self._cache.desired
+        return desired is not None and bool(status.overdue(desired, now))
 
     def _explain(self, reason: str, locked: bool = True) -> None:
         """Say why there is no status now, unless another process does."""
@@ -180,9 +180,9 @@ class Loop:
         if rows.operation == 'DELETE':
             self._deletion.free_network(snapshot)
         known, state = state, self._progressed(rows, state, snapshot)
-        wanted, now = self._wanted(rows, state), self._runtime.now()
-        verdict = status.judge(snapshot, wanted, now)
-        self._cache.note_read(snapshot.cluster, wanted, bool(
+        desired, now = self._desired(rows, state), self._runtime.now()
+        verdict = status.judge(snapshot, desired, now)
+        self._cache.note_read(snapshot.cluster, desired, bool(
             verdict.failing or verdict.action or rows.operation == 'DELETE'),
             now)
         if not verdict.is_complete:
@@ -200,11 +200,11 @@ class Loop:
         else:
             self._save_verdict(rows, state, snapshot, verdict)
 
-    def _wanted(self, rows: rows_module.Rows, state: state_module.State
-                ) -> goal.DesiredCluster:
+    def _desired(self, rows: rows_module.Rows, state: state_module.State
+                 ) -> goal.DesiredCluster:
         options = self._runtime.options
-        return rows.wanted(state, patience=options.failure_patience,
-                           limit=options.progress_timeout)
+        return rows.desired(state, patience=options.failure_patience,
+                            limit=options.progress_timeout)
 
     def _progressed(self, rows: rows_module.Rows, state: state_module.State,
                     snapshot: snapshot_module.Snapshot) -> state_module.State:
@@ -213,7 +213,7 @@ class Loop:
         if state.operation != rows.operation and snapshot.cluster is None:
             # Nothing of it exists yet, or nothing is left.
             return state
-        left = progress.left(snapshot, self._wanted(rows, state))
+        left = progress.left(snapshot, self._desired(rows, state))
         if state.operation != rows.operation:
             state = self._begun(rows, state, rows.operation)
         return dataclasses.replace(state, progress=progress.noted(
@@ -503,7 +503,7 @@ class Loop:
             self._store.save(cluster)
         elif may_still_succeed(rows, state):
             verdict = status.judge(
-                snapshot, self._wanted(rows, state), self._runtime.now())
+                snapshot, self._desired(rows, state), self._runtime.now())
             if verdict.is_complete:
                 self._save_verdict(rows, state, snapshot, verdict)
         elif is_refused_rotation(cluster):
@@ -599,7 +599,7 @@ def corrections(rows: rows_module.Rows, state: state_module.State,
         if (deployment is not None and name in autoscaled
                 # A request may have just written its size.
                 and not (group.status or '').endswith('_IN_PROGRESS')):
-            count = conditions.replicas(deployment).wanted
+            count = conditions.replicas(deployment).desired
             if count is not None and count != group.node_count:
                 fields['node_count'] = count
         if addresses.get(name, []) != (group.node_addresses or []):
@@ -616,9 +616,9 @@ def _addresses(rows: rows_module.Rows, state: state_module.State,
     Magnum puts them together as master_addresses and node_addresses of a
     cluster (magnum 23.0.0, magnum/objects/cluster.py).
     """
-    wanted = rows.wanted(state)
+    desired = rows.desired(state)
     return {group.key: machines.addresses(
-        machines.of(snapshot, group, wanted)) for group in wanted.groups}
+        machines.of(snapshot, group, desired)) for group in desired.groups}
 
 
 def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict

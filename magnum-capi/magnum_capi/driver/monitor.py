@@ -86,7 +86,7 @@ class Monitor:
             snapshot = self._read(runtime.kube, reconciler, rows)
         credential = self._credential(runtime, reconciler, state)
         self._note(*health.health(
-            snapshot, rows.wanted(state), runtime.now(),
+            snapshot, rows.desired(state), runtime.now(),
             _CURES.get(credential)))
         if not rows.in_progress:
             loop.Loop(reconciler).correct(rows, state, snapshot)

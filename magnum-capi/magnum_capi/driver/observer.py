@@ -145,9 +145,9 @@ def is_busy(cluster: kinds.Object | None) -> bool:
         counts = newer.get(part)
         if not isinstance(counts, dict):
             continue
-        wanted = counts.get('desiredReplicas')
-        if wanted is not None and any(
-                counts.get(key, wanted) != wanted for key in _COUNTS):
+        desired = counts.get('desiredReplicas')
+        if desired is not None and any(
+                counts.get(key, desired) != desired for key in _COUNTS):
             return True
     return False
 

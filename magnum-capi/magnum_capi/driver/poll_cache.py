@@ -39,7 +39,7 @@ class PollCache:
     :param read_at: when that was, by the clock of the management cluster.
     :param changing: what was found then may change without a change of the
         Cluster.
-    :param wanted: the desired state then, which has a limit of time.
+    :param desired: the desired state then, which has a limit of time.
     :param template: see reconcile.Reconciler.rows.
     :param state: resourceVersion of the Secret with the driver's state, and
         what is in it without secrets.
@@ -59,7 +59,7 @@ class PollCache:
     version: str | None = None
     read_at: datetime.datetime | None = None
     changing: bool = True
-    wanted: goal.DesiredCluster | None = None
+    desired: goal.DesiredCluster | None = None
     template: typing.Any = None
     state: tuple[str, state_module.State] | None = None
     written: tuple[datetime.datetime | None,
@@ -84,10 +84,10 @@ class PollCache:
             or (now - self.read_at).total_seconds() >= UNCHANGED)
 
     def note_read(self, cluster: kinds.Object | None,
-                  wanted: goal.DesiredCluster, changing: bool,
+                  desired: goal.DesiredCluster, changing: bool,
                   now: datetime.datetime) -> None:
         """Note that the cluster was read whole."""
-        self.polls, self.wanted, self.read_at = 0, wanted, now
+        self.polls, self.desired, self.read_at = 0, desired, now
         self.version = _version(cluster)
         self.changing = changing
 
@@ -96,7 +96,7 @@ class PollCache:
         new = PollCache()
         self.polls, self.version, self.changing = (
             new.polls, new.version, new.changing)
-        self.wanted, self.written = new.wanted, new.written
+        self.desired, self.written = new.desired, new.written
         self.template = new.template
 
 

@@ -234,9 +234,9 @@ class Reconciler:
 
         :raises spec.InvalidSpec: with the limit and the number.
         """
-        wanted = placement.members(plan.values, plan.missing_server_groups)
+        desired = placement.members(plan.values, plan.missing_server_groups)
         before = placement.members(current.values) if current else {}
-        grows = {key: count for key, count in wanted.items()
+        grows = {key: count for key, count in desired.items()
                  if count > max(before.get(key, 0), 1)}
         limit = server_groups.members_limit(
             self._cloud_of_project().services,
@@ -473,11 +473,11 @@ class Reconciler:
 
     def _apply(self, plan: gather.Plan) -> None:
         self.stop_if_deleting()
-        wanted = {group.uuid for group in plan.spec.node_groups}
+        desired = {group.uuid for group in plan.spec.node_groups}
         self.helm_release.apply(plan, [
             self.naming.machine_deployment(row.uuid)
             for row in self.store.groups(self.cluster)
-            if row.role != rows_module.MASTER and row.uuid not in wanted])
+            if row.role != rows_module.MASTER and row.uuid not in desired])
 
     def record(self, plan: gather.Plan,
                state: state_module.State) -> state_module.State:
@@ -546,7 +546,7 @@ class Reconciler:
         found = self.runtime.kube.get(
             'MachineDeployment', self.namespace,
             self.naming.machine_deployment(uuid))
-        return conditions.replicas(found or {}).wanted
+        return conditions.replicas(found or {}).desired
 
     def _scale(self, sizes: collections.abc.Mapping[str, int]) -> None:
         """Set sizes of autoscaled groups, and write them to the rows.

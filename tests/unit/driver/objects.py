@@ -80,7 +80,7 @@ def master(**kwargs):
                     'role': 'master', 'count': 1, **kwargs})
 
 
-def wanted(*groups, **kwargs):
+def desired(*groups, **kwargs):
     """Wanted, of groups given or of the default ones, begun a minute ago."""
     status = kwargs.get('status', 'CREATE_IN_PROGRESS')
     return goal.DesiredCluster(**as_read({
@@ -209,7 +209,7 @@ def addon(name='cni-calico', phase='Deployed', **status):
 
 
 def complete(version=V1BETA2, **kwargs):
-    """A Snapshot of a cluster that is all that ``wanted()`` wants.
+    """A Snapshot of a cluster that is all that ``desired()`` wants.
 
     Its machines are those that its control plane and groups ask for, unless
     they are given.

@@ -205,13 +205,13 @@ class MonitorTest(Base):
         for status in 'CREATE_COMPLETE', 'UPDATE_COMPLETE':
             with self.subTest(status):
                 self.lost_resize(status=status)
-                wanted = self.w.group().node_count
+                desired = self.w.group().node_count
                 # It may be on its way to the driver.
                 self.assertEqual(status, self.polled(0))
                 self.assertEqual(status, self.polled(30))
                 self.assertEqual('UPDATE_IN_PROGRESS', self.polled(31))
                 self.check_status(3)
-                self.assertEqual((wanted, 'UPDATE_COMPLETE'), (
+                self.assertEqual((desired, 'UPDATE_COMPLETE'), (
                     self.count(), self.w.cluster.status))
 
     def test_rotation_that_outlives_its_operation_is_finished(self):
@@ -457,19 +457,19 @@ class RememberedTest(Base):
         self.w.rows.groups[small_world.WORKERS].update(
             max_node_count=5, labels={'auto_scaling_enabled': 'true'})
         md = next(p for p in self.api.objects if '/machinedeployments/' in p)
-        wanted = self.api.objects[md]['spec']['replicas']
+        desired = self.api.objects[md]['spec']['replicas']
         of_cluster = cache.Informer.of_cluster
 
         def old(known, *args):
             found = of_cluster(known, *args)
             for obj in found:
-                obj['spec'] = {**obj.get('spec', {}), 'replicas': wanted + 3}
+                obj['spec'] = {**obj.get('spec', {}), 'replicas': desired + 3}
             return found
         self.patch(cache.Informer, 'of_cluster', old)
 
         self.poll()
 
-        self.assertEqual(wanted, self.w.group().node_count)
+        self.assertEqual(desired, self.w.group().node_count)
 
     def test_cluster_that_is_not_remembered_is_looked_for(self):
         self.quiet()

@@ -153,8 +153,8 @@ class Rows:
             self.operation == 'CREATE' and not self.cluster.create_timeout)
         return minutes if limited else 0.0
 
-    def wanted(self, state: state_module.State, *, patience: float = 0.0,
-               limit: float = 0.0) -> goal.DesiredCluster:
+    def desired(self, state: state_module.State, *, patience: float = 0.0,
+                limit: float = 0.0) -> goal.DesiredCluster:
         """The desired state to compare a snapshot with.
 
         :param patience, limit: see goal.DesiredCluster.

@@ -106,16 +106,16 @@ def uses_current_secret(
              in conditions.labels(obj)]
     if not users:
         return None
-    wanted = checksum(data)
+    desired = checksum(data)
     for obj in users:
         where = f'{obj.get("kind", "addon")} {conditions.name(obj)}'
-        if _note(obj, secret) != wanted:
+        if _note(obj, secret) != desired:
             return False, f'{where} was not notified of the new Secret'
         found, why = state(obj)
         if found is not State.DEPLOYED:
             return False, f'{where}: {why}'
         handled = _handled(obj)
-        if handled is not None and _note(handled, secret) != wanted:
+        if handled is not None and _note(handled, secret) != desired:
             return False, f'{where} has not applied the new Secret yet'
     return True, ''
 

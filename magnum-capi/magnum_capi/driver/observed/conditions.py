@@ -58,9 +58,9 @@ class Condition:
 
 @dataclasses.dataclass(frozen=True)
 class Replicas:
-    """Counts of machines; ``wanted`` is None when the object has no count."""
+    """Counts of machines; ``desired`` is None when the object has no count."""
 
-    wanted: int | None
+    desired: int | None
     there: int
     updated: int
     ready: int
@@ -70,7 +70,7 @@ class Replicas:
     def settled(self) -> bool:
         """Whether exactly the desired machines exist, new and ready."""
         return (self.there == self.updated == self.ready == self.available
-                == self.wanted)
+                == self.desired)
 
 
 def one_line(text: str | None) -> str:
@@ -153,11 +153,11 @@ def missing(obj: kinds.Object, new: collections.abc.Iterable[str],
 def replicas(obj: kinds.Object) -> Replicas:
     """Counts of a MachineDeployment, MachineSet or control plane."""
     found = status(obj)
-    wanted = spec(obj).get('replicas')
+    desired = spec(obj).get('replicas')
     there = found.get('replicas') or 0
     counts = found if _new_shape(obj) else found.get('v1beta2') or {}
     if _new_shape(obj) or counts:
-        return Replicas(wanted, there, *(
+        return Replicas(desired, there, *(
             counts.get(key) or 0 for key in (
                 'upToDateReplicas', 'readyReplicas', 'availableReplicas')))
     # A KubeadmControlPlane of v1beta1 counts unavailable machines, and a
@@ -168,7 +168,7 @@ def replicas(obj: kinds.Object) -> Replicas:
     if available is None:
         unavailable = found.get('unavailableReplicas')
         available = ready if unavailable is None else there - unavailable
-    return Replicas(wanted, there, there if updated is None else updated or 0,
+    return Replicas(desired, there, there if updated is None else updated or 0,
                     ready, available)
 
 

@@ -25,7 +25,7 @@ def left(snapshot: snapshot_module.Snapshot) -> kinds.Objects:
 
 
 def judge(snapshot: snapshot_module.Snapshot,
-          wanted: goal.DesiredCluster) -> verdicts.Verdict:
+          desired: goal.DesiredCluster) -> verdicts.Verdict:
     """Judge a deletion: done when nothing is left."""
     there, release = left(snapshot), snapshot.release
     # When the Cluster is gone, no controller deletes what it did not own yet.
@@ -39,18 +39,18 @@ def judge(snapshot: snapshot_module.Snapshot,
     if not blockers:
         return verdicts.Verdict('DELETE_COMPLETE', groups={
             group.key: verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
-            for group in wanted.groups})
+            for group in desired.groups})
     action = verdicts.NOTHING
-    if wanted.in_progress and (orphans or release is not None):
+    if desired.in_progress and (orphans or release is not None):
         action = verdicts.DELETE
-    status = wanted.status
+    status = desired.status
     return verdicts.Verdict(
-        status, reasons.text('Waiting for', blockers, wanted,
+        status, reasons.text('Waiting for', blockers, desired,
                              snapshot.events),
         verdicts.address(snapshot.cluster), verdicts.version(snapshot),
         {group.key: verdicts.GroupVerdict(
             status if group.deleting else group.status)
-         for group in wanted.groups}, action)
+         for group in desired.groups}, action)
 
 
 def is_orphan(obj: kinds.Object) -> bool:

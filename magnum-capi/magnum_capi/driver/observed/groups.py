@@ -66,13 +66,13 @@ class _Found(typing.TypedDict):
 
 
 def observe(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-            wanted: goal.DesiredCluster) -> Observation:
+            desired: goal.DesiredCluster) -> Observation:
     """Judge one node group."""
     if group.role == goal.MASTER:
         return _control_plane(snapshot, group)
     if group.deleting:
-        return _removal(snapshot, group, wanted)
-    return _workers(snapshot, group, wanted)
+        return _removal(snapshot, group, desired)
+    return _workers(snapshot, group, desired)
 
 
 def same_version(one: str | None, other: str | None) -> bool:
@@ -88,8 +88,8 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
     if conditions.deleting(plane):
         return _waiting('control plane: is being deleted', drift=True)
     counts = conditions.replicas(plane)
-    drift = _differs(counts.wanted, group.count)
-    found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
+    drift = _differs(counts.desired, group.count)
+    found: _Found = {'count': counts.desired, 'drift': bool(drift)}
     failures = _failures('control plane', 'control_plane', plane,
                          machines.masters(snapshot), snapshot)
     if failures:
@@ -106,7 +106,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
 
 
 def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-             wanted: goal.DesiredCluster) -> Observation:
+             desired: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is None:
@@ -117,13 +117,13 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     template = conditions.spec(
         conditions.spec(deployment).get('template') or {})
     drift = [] if group.autoscaled else _differs(
-        counts.wanted, group.count)
-    found: _Found = {'count': counts.wanted, 'drift': bool(drift)}
+        counts.desired, group.count)
+    found: _Found = {'count': counts.desired, 'drift': bool(drift)}
     if group.deferred:
         # Its failures do not count before its turn: the upgrade may repair it.
         return Observation(
             State.DEFERRED, f'{label}: waits for its turn', **found)
-    own = machines.of_group(snapshot, group, wanted)
+    own = machines.of_group(snapshot, group, desired)
     failures = _failures(label, 'machine_deployments', deployment, own,
                          snapshot)
     if failures:
@@ -133,7 +133,7 @@ def _workers(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
     if blocked:
         return _waiting(f'{label}: ' + ', '.join(
             (*_replaced(snapshot, deployment, counts), *blocked)), **found)
-    mixed = _not_rolled(snapshot, deployment, template, counts.wanted)
+    mixed = _not_rolled(snapshot, deployment, template, counts.desired)
     if mixed:
         return _waiting(f'{label}: {mixed}', **found)
     return _joined(label, own, found)
@@ -176,7 +176,7 @@ def _failed(failures: dict[str, str], drift: bool,
 
 
 def _removal(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-             wanted: goal.DesiredCluster) -> Observation:
+             desired: goal.DesiredCluster) -> Observation:
     label = f'node group {group.name}'
     deployment = snapshot.machine_deployments.get(group.key)
     if deployment is not None:
@@ -184,7 +184,7 @@ def _removal(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
         return _waiting(f'{label}: ' + _deletion(deployment),
                         drift=not conditions.deleting(deployment))
     # A MachineDeployment is deleted at once, its machines take their time.
-    left = machines.of_group(snapshot, group, wanted)
+    left = machines.of_group(snapshot, group, desired)
     if left:
         return _waiting(f'{label}: {len(left)} machines left, '
                         f'{conditions.name(left[0])} {_deletion(left[0])}')
@@ -200,10 +200,10 @@ def _deletion(obj: kinds.Object) -> str:
     return 'is being deleted'
 
 
-def _differs(there: int | None, wanted: int) -> list[str]:
-    if there == wanted:
+def _differs(there: int | None, desired: int) -> list[str]:
+    if there == desired:
         return []
-    return [f'requests {there} machines instead of {wanted}']
+    return [f'requests {there} machines instead of {desired}']
 
 
 def _unsettled(obj: kinds.Object, counts: conditions.Replicas,
@@ -223,10 +223,10 @@ def _unsettled(obj: kinds.Object, counts: conditions.Replicas,
 
 
 def _counted(counts: conditions.Replicas) -> str:
-    text = f'{counts.ready} of {counts.wanted} machines ready'
-    if counts.updated != counts.wanted:
+    text = f'{counts.ready} of {counts.desired} machines ready'
+    if counts.updated != counts.desired:
         text += f', {counts.updated} up to date'
-    if counts.there != counts.wanted:
+    if counts.there != counts.desired:
         text += f', {counts.there} there'
     return text
 
@@ -245,8 +245,8 @@ def _replaced(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
               counts: conditions.Replicas) -> collections.abc.Iterator[str]:
     """Progress of a rollout; nothing when there is none."""
     left = older(snapshot, deployment)
-    if left and counts.wanted:
-        yield (f'{max(counts.wanted - left, 0)} of {counts.wanted} machines '
+    if left and counts.desired:
+        yield (f'{max(counts.desired - left, 0)} of {counts.desired} machines '
                'replaced')
 
 
@@ -275,7 +275,7 @@ def _not_rolled(snapshot: snapshot_module.Snapshot, deployment: kinds.Object,
     for found in _own(snapshot, deployment):
         counts = conditions.replicas(found)
         if not _is_made_of(found, template):
-            if counts.there or counts.wanted:
+            if counts.there or counts.desired:
                 return f'{counts.there} machines of an older template left'
         elif not conditions.observed(found):
             return 'its change is not yet seen by its controller'

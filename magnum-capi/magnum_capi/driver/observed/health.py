@@ -56,7 +56,7 @@ def unanswered() -> tuple[str, dict[str, str]]:
     return UNKNOWN, {'api': 'the management cluster does not answer'}
 
 
-def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def health(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
            now: datetime.datetime,
            credential: str | None = None) -> tuple[str, dict[str, str]]:
     """Judge the health of a cluster.
@@ -66,31 +66,31 @@ def health(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     :returns: HEALTHY, UNHEALTHY or UNKNOWN, and texts by their subject.
     """
     found = {'credential': credential} if credential else {}
-    if wanted.operation == 'DELETE':
+    if desired.operation == 'DELETE':
         return UNKNOWN, {'cluster': 'is being deleted'} | found
     if snapshot.cluster is None:
         # That is normal before it is created, and unhealthy afterwards.
-        return (UNKNOWN if wanted.creating else UNHEALTHY,
+        return (UNKNOWN if desired.creating else UNHEALTHY,
                 {'cluster': 'is not in the management cluster'} | found)
     ill = bool(found)
     for key, text in (('api', _api(snapshot.cluster)),
                       ('infrastructure', _infrastructure(snapshot.cluster)),
-                      ('controlplane', _control_plane(snapshot, wanted))):
+                      ('controlplane', _control_plane(snapshot, desired))):
         found[key] = reasons.cut(
-            reasons.readable(text, wanted), reasons.PART)
+            reasons.readable(text, desired), reasons.PART)
         ill |= text != OK
-    for machine in _machines(snapshot, wanted):
+    for machine in _machines(snapshot, desired):
         key, text, bad = _machine(
             machine, machines.given_up(machine, snapshot.servers),
-            _expected(machine, wanted, snapshot), now)
-        found[reasons.readable(key, wanted)] = reasons.cut(
-            reasons.readable(text, wanted), reasons.PART)
+            _expected(machine, desired, snapshot), now)
+        found[reasons.readable(key, desired)] = reasons.cut(
+            reasons.readable(text, desired), reasons.PART)
         ill |= bad
-    ill |= _groups(snapshot, wanted, found)
+    ill |= _groups(snapshot, desired, found)
     found = _shortened(found)
     if ill:
         # A cluster that is not created yet cannot be healthy.
-        return UNKNOWN if wanted.creating else UNHEALTHY, found
+        return UNKNOWN if desired.creating else UNHEALTHY, found
     return HEALTHY, found
 
 
@@ -117,10 +117,10 @@ def _infrastructure(cluster: kinds.Object) -> str:
 
 
 def _control_plane(snapshot: snapshot_module.Snapshot,
-                   wanted: goal.DesiredCluster) -> str:
+                   desired: goal.DesiredCluster) -> str:
     plane = snapshot.control_plane
     if plane is None:
-        return (OK if wanted.creating
+        return (OK if desired.creating
                 else 'is not in the management cluster')
     failure = conditions.failure(plane)
     if failure:
@@ -130,7 +130,7 @@ def _control_plane(snapshot: snapshot_module.Snapshot,
         return 'unknown'
     # "Available" tolerates the loss of a member, the others do not, but while
     # members are replaced one is always missing.
-    judged = ('Available',) if wanted.in_progress or _is_rolling_out(
+    judged = ('Available',) if desired.in_progress or _is_rolling_out(
         snapshot) else (
         'Available', 'EtcdClusterHealthy', 'ControlPlaneComponentsHealthy')
     for kind in judged:
@@ -149,12 +149,12 @@ def _is_rolling_out(snapshot: snapshot_module.Snapshot) -> bool:
 
 
 def _machines(snapshot: snapshot_module.Snapshot,
-              wanted: goal.DesiredCluster) -> kinds.Objects:
+              desired: goal.DesiredCluster) -> kinds.Objects:
     """Machines that count: of node groups that exist and stay."""
-    going = [group for group in wanted.groups if group.deleting]
+    going = [group for group in desired.groups if group.deleting]
     return [machine for machine in snapshot.machines
             if not conditions.deleting(machine)
-            and not any(machines.is_of(machine, group, wanted)
+            and not any(machines.is_of(machine, group, desired)
                         for group in going)]
 
 
@@ -186,14 +186,14 @@ def _machine(machine: kinds.Object, failure: str, expected: bool,
     return key, f'{healthy.status}: {why}', not excused
 
 
-def _expected(machine: kinds.Object, wanted: goal.DesiredCluster,
+def _expected(machine: kinds.Object, desired: goal.DesiredCluster,
               snapshot: snapshot_module.Snapshot) -> bool:
     """Whether new machines are expected in this machine's part."""
     if machines.CONTROL_PLANE in conditions.labels(machine):
-        return wanted.in_progress or _is_rolling_out(snapshot)
-    return wanted.in_progress or any(
-        group.autoscaled and machines.is_of(machine, group, wanted)
-        for group in wanted.groups)
+        return desired.in_progress or _is_rolling_out(snapshot)
+    return desired.in_progress or any(
+        group.autoscaled and machines.is_of(machine, group, desired)
+        for group in desired.groups)
 
 
 def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
@@ -202,11 +202,11 @@ def _age(machine: kinds.Object, now: datetime.datetime) -> float | None:
     return (now - begun).total_seconds() if begun else None
 
 
-def _groups(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def _groups(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
             found: dict[str, str]) -> bool:
     """Add missing groups to ``found``; return whether one is missing."""
     missed = False
-    for group in wanted.groups:
+    for group in desired.groups:
         if (group.role == goal.MASTER or group.deleting
                 or group.status.startswith('CREATE_')
                 and not group.status.endswith('_COMPLETE')):

@@ -22,25 +22,25 @@ _GIVEN_UP = ('InstanceStateError', 'InstanceDeleted', 'InvalidMachineSpec')
 
 
 def of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-             wanted: goal.DesiredCluster) -> kinds.Objects:
+             desired: goal.DesiredCluster) -> kinds.Objects:
     """The existing machines of a node group of workers."""
     return [machine for machine in snapshot.machines
-            if is_of(machine, group, wanted)]
+            if is_of(machine, group, desired)]
 
 
 def of(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-       wanted: goal.DesiredCluster) -> kinds.Objects:
+       desired: goal.DesiredCluster) -> kinds.Objects:
     """The existing machines of any node group."""
     if group.role == goal.MASTER:
         return masters(snapshot)
-    return of_group(snapshot, group, wanted)
+    return of_group(snapshot, group, desired)
 
 
 def is_of(machine: kinds.Object, group: goal.DesiredGroup,
-          wanted: goal.DesiredCluster) -> bool:
+          desired: goal.DesiredCluster) -> bool:
     """Whether a machine belongs to a node group of workers."""
     return (conditions.labels(machine).get(DEPLOYMENT)
-            == f'{wanted.name}-{group.key}')
+            == f'{desired.name}-{group.key}')
 
 
 def masters(snapshot: snapshot_module.Snapshot) -> kinds.Objects:

@@ -63,26 +63,26 @@ def is_over(progress: goal.Progress | None, now: datetime.datetime,
 
 
 def left(snapshot: snapshot_module.Snapshot,
-         wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
+         desired: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     """What is left to do in an operation, for parts where this is known.
 
     :returns: see goal.Progress.
     """
-    if wanted.operation == 'DELETE':
+    if desired.operation == 'DELETE':
         return _of_deletion(snapshot)
     found: dict[str, tuple[str, int]] = {}
     cluster = snapshot.cluster
     if cluster is None:
         return {'cluster': ('', 1)}
     found['cluster'] = _target(cluster), len(conditions.problems(cluster))
-    if wanted.digest:
+    if desired.digest:
         release = snapshot.release
         done = (release is not None and release.status == 'deployed'
-                and release.digest == wanted.digest)
-        found['release'] = wanted.digest, int(not done)
-    for group in wanted.groups:
-        found |= _of_group(snapshot, group, wanted)
-    if wanted.addons:
+                and release.digest == desired.digest)
+        found['release'] = desired.digest, int(not done)
+    for group in desired.groups:
+        found |= _of_group(snapshot, group, desired)
+    if desired.addons:
         found['addons'] = '', sum(
             addons.state(addon)[0] is not addons.State.DEPLOYED
             for addon in snapshot.addons)
@@ -96,7 +96,7 @@ def _target(obj: kinds.Object) -> str:
 
 
 def _of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
-              wanted: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
+              desired: goal.DesiredCluster) -> dict[str, tuple[str, int]]:
     key = f'groups/{group.key}'
     if group.role == goal.MASTER:
         plane = snapshot.control_plane
@@ -105,11 +105,11 @@ def _of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
             return {}
         counts = conditions.replicas(plane)
         return {key: (_target(plane), _short(counts, counts.there)
-                      + max((counts.wanted or 0) - counts.updated, 0))}
+                      + max((counts.desired or 0) - counts.updated, 0))}
     deployment = snapshot.machine_deployments.get(group.key)
     if group.deleting:
         return {key: ('', bool(deployment) + len(
-            machines.of_group(snapshot, group, wanted)))}
+            machines.of_group(snapshot, group, desired)))}
     if deployment is None or not conditions.observed(deployment):
         return {}
     counts = conditions.replicas(deployment)
@@ -120,8 +120,8 @@ def _of_group(snapshot: snapshot_module.Snapshot, group: goal.DesiredGroup,
 
 def _short(counts: conditions.Replicas, there: int) -> int:
     """Number of machines that are not ready, or surplus."""
-    wanted = counts.wanted or 0
-    return max(wanted - counts.ready, 0) + max(there - wanted, 0)
+    desired = counts.desired or 0
+    return max(desired - counts.ready, 0) + max(there - desired, 0)
 
 
 def _of_deletion(snapshot: snapshot_module.Snapshot

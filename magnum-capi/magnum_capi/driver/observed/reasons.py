@@ -36,7 +36,7 @@ def cut(text: str, limit: int) -> str:
     return text[:limit - len(_CUT)].rstrip() + _CUT
 
 
-def readable(text: str, wanted: goal.DesiredCluster) -> str:
+def readable(text: str, desired: goal.DesiredCluster) -> str:
     """A text with names of objects shortened to what Magnum's users know.
 
     ``<cluster>-<key>-x7k2p`` becomes ``<node group's name>-x7k2p``, and
@@ -44,15 +44,15 @@ def readable(text: str, wanted: goal.DesiredCluster) -> str:
     are cut to 63 characters, five of them random, without another dash
     (Cluster API 1.14, internal/util/names: SimpleNameGenerator).
     """
-    for group in wanted.groups:
-        name = f'{wanted.name}-{group.key}'
+    for group in desired.groups:
+        name = f'{desired.name}-{group.key}'
         to = group.name
         text = re.sub(f'{re.escape(name)}(?![a-z0-9])',
                       lambda _: to, text)
         text = re.sub(
             f'{re.escape(name[:_MACHINE_BASE])}([a-z0-9]{{5}})(?![a-z0-9])',
             lambda found: f'{to}-{found[1]}', text)
-    return text.replace(f'{wanted.name}-', '')
+    return text.replace(f'{desired.name}-', '')
 
 
 def moment(value: typing.Any) -> datetime.datetime | None:
@@ -87,7 +87,7 @@ def warnings(events: collections.abc.Iterable[kinds.Object],
 
 
 def text(headline: str, blockers: collections.abc.Iterable[str],
-         wanted: goal.DesiredCluster,
+         desired: goal.DesiredCluster,
          events: collections.abc.Iterable[kinds.Object] = ()) -> str:
     """One readable text, at most LIMIT characters.
 
@@ -98,18 +98,18 @@ def text(headline: str, blockers: collections.abc.Iterable[str],
     :param blockers: texts, the most important first.
     :param events: see :func:`warnings`.
     """
-    said = [cut(readable(blocker, wanted), PART)
+    said = [cut(readable(blocker, desired), PART)
             for blocker in dict.fromkeys(blockers)]
     result = headline
     if said:
         result += ': ' + '; '.join(said[:MAX_TEXTS])
         if len(said) > MAX_TEXTS:
             result += f'; and {len(said) - MAX_TEXTS} more'
-    if wanted.progress is not None and wanted.in_progress:
+    if desired.progress is not None and desired.in_progress:
         result = _sentence(
-            result, f'Last progress: {wanted.progress.at:%Y-%m-%d %H:%M} UTC')
-    shown = [cut(readable(warning, wanted), PART)
-             for warning in warnings(events, wanted.since)]
+            result, f'Last progress: {desired.progress.at:%Y-%m-%d %H:%M} UTC')
+    shown = [cut(readable(warning, desired), PART)
+             for warning in warnings(events, desired.since)]
     if shown:
         result = _sentence(result, 'Latest warnings: ' + '; '.join(shown))
     return cut(result, LIMIT)

@@ -57,55 +57,55 @@ _Observed: typing.TypeAlias = collections.abc.Mapping[
 _IN_VAIN = 3
 
 
-def judge(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def judge(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
           now: datetime.datetime) -> Verdict:
     """Judge a cluster.
 
     :param now: aware.
     """
-    if wanted.operation == 'DELETE':
-        return deletion.judge(snapshot, wanted)
-    observed = {group.key: node_groups.observe(snapshot, group, wanted)
-                for group in wanted.groups}
-    action, blockers = _applied(snapshot, wanted, observed)
+    if desired.operation == 'DELETE':
+        return deletion.judge(snapshot, desired)
+    observed = {group.key: node_groups.observe(snapshot, group, desired)
+                for group in desired.groups}
+    action, blockers = _applied(snapshot, desired, observed)
     # The latest request may fix earlier failures.
-    failures = {} if action else _failures(snapshot, wanted, observed)
-    failing = {} if action else _since(snapshot, wanted, failures, now)
+    failures = {} if action else _failures(snapshot, desired, observed)
+    failing = {} if action else _since(snapshot, desired, failures, now)
     blockers += _blockers(snapshot, observed)
     turn = ''
     deferred = [group.why for group in observed.values()
                 if group.state is node_groups.State.DEFERRED]
     if deferred and not (action or failures):
-        turn = upgrade_order.turn(snapshot, wanted, observed)
+        turn = upgrade_order.turn(snapshot, desired, observed)
         action = ADVANCE if turn else action
     if deferred:
         blockers += deferred
     elif not blockers:
-        blockers = _addons(snapshot, wanted)
-    lasting = _is_lasting(wanted, failures, failing, now)
+        blockers = _addons(snapshot, desired)
+    lasting = _is_lasting(desired, failures, failing, now)
     status, headline, details = _outcome(
-        wanted, now, list(failures.values()), lasting, blockers, turn)
-    reason = (reasons.text(headline, details, wanted, snapshot.events)
+        desired, now, list(failures.values()), lasting, blockers, turn)
+    reason = (reasons.text(headline, details, desired, snapshot.events)
               if headline else _unknown(snapshot, observed))
     return Verdict(
         status, reason, verdicts.address(snapshot.cluster),
         verdicts.version(snapshot),
-        {group.key: _group(group, observed[group.key], status, wanted)
-         for group in wanted.groups},
-        action if wanted.in_progress else NOTHING, failing, turn)
+        {group.key: _group(group, observed[group.key], status, desired)
+         for group in desired.groups},
+        action if desired.in_progress else NOTHING, failing, turn)
 
 
-def overdue(wanted: goal.DesiredCluster, now: datetime.datetime) -> str:
+def overdue(desired: goal.DesiredCluster, now: datetime.datetime) -> str:
     """Why the time of an operation is over; empty while it is not."""
-    age = verdicts.age(wanted, now)
-    if wanted.timeout and age is not None and age >= wanted.timeout * 60:
-        return f'Not finished within {wanted.timeout:g} minutes'
-    if progress.is_over(wanted.progress, now, wanted.limit):
-        return f'No progress for {wanted.limit:g} minutes'
+    age = verdicts.age(desired, now)
+    if desired.timeout and age is not None and age >= desired.timeout * 60:
+        return f'Not finished within {desired.timeout:g} minutes'
+    if progress.is_over(desired.progress, now, desired.limit):
+        return f'No progress for {desired.limit:g} minutes'
     return ''
 
 
-def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def _applied(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
              observed: _Observed) -> tuple[str, list[str]]:
     """What must be done first, and why."""
     release = snapshot.release
@@ -116,7 +116,7 @@ def _applied(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     if release.status == 'failed':
         why = conditions.one_line(release.description)
         return APPLY, ['Helm release: failed' + (why and f': {why}')]
-    if wanted.digest and release.digest != wanted.digest:
+    if desired.digest and release.digest != desired.digest:
         return APPLY, ['Helm release: the latest request is not applied']
     if snapshot.cluster is None:
         return APPLY, ['Cluster: does not exist yet']
@@ -142,7 +142,7 @@ def _unknown(snapshot: snapshot_module.Snapshot, observed: _Observed) -> str:
         'there, its operator must delete it', reasons.LIMIT) if found else ''
 
 
-def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def _failures(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
               observed: _Observed) -> dict[str, str]:
     """What controllers report as failed: texts by keys of Verdict.failing."""
     found = {}
@@ -153,13 +153,13 @@ def _failures(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
         found |= group.failures
     for addon in snapshot.addons:
         state, why = addons.state(addon)
-        if state is addons.State.FAILED and wanted.addons:
+        if state is addons.State.FAILED and desired.addons:
             name = conditions.name(addon)
             found[f'addons/{name}'] = f'addon {name}: {why}'
     return found
 
 
-def _since(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def _since(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
            failures: collections.abc.Iterable[str],
            now: datetime.datetime) -> dict[str, datetime.datetime]:
     """When each failure was first seen.
@@ -175,10 +175,10 @@ def _since(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
     trying = {f'addons/{conditions.name(addon)}'
               for addon in snapshot.addons
               if addons.state(addon)[0] is not addons.State.DEPLOYED}
-    kept = {key: since for key, since in wanted.failing.items()
+    kept = {key: since for key, since in desired.failing.items()
             if key in trying or key.startswith('machines/')
-            and key not in there and not _has_progress(wanted, since)}
-    return kept | {key: wanted.failing.get(key, now) for key in failures}
+            and key not in there and not _has_progress(desired, since)}
+    return kept | {key: desired.failing.get(key, now) for key in failures}
 
 
 def _blockers(snapshot: snapshot_module.Snapshot,
@@ -209,9 +209,9 @@ def _blockers(snapshot: snapshot_module.Snapshot,
 
 
 def _addons(snapshot: snapshot_module.Snapshot,
-            wanted: goal.DesiredCluster) -> list[str]:
+            desired: goal.DesiredCluster) -> list[str]:
     """Addons that are not deployed yet."""
-    if not wanted.addons:
+    if not desired.addons:
         return []
     # The chart creates them with the release, so "none" means that this was
     # read too early.
@@ -225,12 +225,12 @@ def _addons(snapshot: snapshot_module.Snapshot,
     return waiting
 
 
-def _has_progress(wanted: goal.DesiredCluster,
+def _has_progress(desired: goal.DesiredCluster,
                   since: datetime.datetime) -> bool:
-    return wanted.progress is not None and wanted.progress.at > since
+    return desired.progress is not None and desired.progress.at > since
 
 
-def _is_lasting(wanted: goal.DesiredCluster,
+def _is_lasting(desired: goal.DesiredCluster,
                 failures: collections.abc.Collection[str],
                 failing: collections.abc.Mapping[str, datetime.datetime],
                 now: datetime.datetime) -> bool:
@@ -240,15 +240,15 @@ def _is_lasting(wanted: goal.DesiredCluster,
     each new one fails, too.
     """
     def lasts(since: datetime.datetime) -> bool:
-        return (now - since).total_seconds() >= wanted.patience
+        return (now - since).total_seconds() >= desired.patience
     vain = [since for key, since in failing.items()
             if key.startswith('machines/') and key not in failures
-            and not _has_progress(wanted, since)]
+            and not _has_progress(desired, since)]
     return any(lasts(failing[key]) for key in failures) or bool(
         failures and len(vain) >= _IN_VAIN and lasts(min(vain)))
 
 
-def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
+def _outcome(desired: goal.DesiredCluster, now: datetime.datetime,
              failures: list[str], lasting: bool, blockers: list[str],
              turn: str) -> tuple[str, str, list[str]]:
     """Status of the cluster, headline and texts of the reason.
@@ -257,33 +257,33 @@ def _outcome(wanted: goal.DesiredCluster, now: datetime.datetime,
         failures.
     :param turn: the next group in an upgrade, which then is not overdue.
     """
-    if wanted.status.endswith('_COMPLETE'):
+    if desired.status.endswith('_COMPLETE'):
         # Failures after an operation only affect the health.
-        return wanted.status, '', []
+        return desired.status, '', []
     if not failures and not blockers:
-        return f'{wanted.operation}_COMPLETE', '', []
+        return f'{desired.operation}_COMPLETE', '', []
     details = failures + [text for text in blockers if text not in failures]
-    if not wanted.in_progress:
-        return wanted.status, 'Failed' if failures else 'Waiting for', details
+    if not desired.in_progress:
+        return desired.status, 'Failed' if failures else 'Waiting for', details
     if lasting:
-        return f'{wanted.operation}_FAILED', 'Failed', details
-    over = not turn and overdue(wanted, now)
+        return f'{desired.operation}_FAILED', 'Failed', details
+    over = not turn and overdue(desired, now)
     if over:
-        return f'{wanted.operation}_FAILED', f'{over}, waiting for', details
-    return wanted.status, 'Waiting for', details
+        return f'{desired.operation}_FAILED', f'{over}, waiting for', details
+    return desired.status, 'Waiting for', details
 
 
 def _group(group: goal.DesiredGroup, seen: node_groups.Observation,
-           cluster_status: str, wanted: goal.DesiredCluster) -> GroupVerdict:
+           cluster_status: str, desired: goal.DesiredCluster) -> GroupVerdict:
     """Verdict about a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')
-    reason = reasons.cut(reasons.readable(seen.why, wanted), reasons.PART)
+    reason = reasons.cut(reasons.readable(seen.why, desired), reasons.PART)
     if seen.state is node_groups.State.GONE:
         return GroupVerdict('DELETE_COMPLETE', gone=True)
     if seen.state is node_groups.State.READY:
         return GroupVerdict(f'{operation}_COMPLETE', '', seen.count)
-    ended = cluster_status.endswith('_FAILED') and wanted.in_progress
+    ended = cluster_status.endswith('_FAILED') and desired.in_progress
     if ended and seen.state is node_groups.State.FAILED and complete:
         return GroupVerdict('UPDATE_FAILED', reason, seen.count)
     if ended and group.status.endswith('_IN_PROGRESS'):

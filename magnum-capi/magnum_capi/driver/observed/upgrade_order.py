@@ -24,33 +24,33 @@ from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot as snapshot_module
 
 
-def turn(snapshot: snapshot_module.Snapshot, wanted: goal.DesiredCluster,
+def turn(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
          observed: collections.abc.Mapping[str, node_groups.Observation]
          ) -> str:
     """Key of the node group that is upgraded next; empty: none yet.
 
     :param observed: by the keys of the groups.
     """
-    deferred = [group for group in wanted.groups
+    deferred = [group for group in desired.groups
                 if observed[group.key].state is node_groups.State.DEFERRED]
     ready = all(
         observed[group.key].state is node_groups.State.READY
-        for group in wanted.groups
+        for group in desired.groups
         if group not in deferred and not group.deleting)
-    if deferred and ready and _has_its_version(snapshot, wanted):
+    if deferred and ready and _has_its_version(snapshot, desired):
         return deferred[0].key
     return ''
 
 
 def _has_its_version(snapshot: snapshot_module.Snapshot,
-                     wanted: goal.DesiredCluster) -> bool:
+                     desired: goal.DesiredCluster) -> bool:
     """Whether each Machine of the control plane is a node of its version.
 
     The control plane's own status lags behind.
     """
     version = conditions.spec(snapshot.control_plane or {}).get('version')
     found = machines.masters(snapshot)
-    count = sum(group.count for group in wanted.groups
+    count = sum(group.count for group in desired.groups
                 if group.role == goal.MASTER)
     return len(found) == count and all(
         node_groups.same_version(conditions.spec(machine).get('version'),

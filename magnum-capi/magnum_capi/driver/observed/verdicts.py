@@ -77,11 +77,11 @@ class Verdict:
         return self.status.endswith('_COMPLETE')
 
 
-def age(wanted: goal.DesiredCluster, now: datetime.datetime) -> float | None:
+def age(desired: goal.DesiredCluster, now: datetime.datetime) -> float | None:
     """Seconds since the operation began, None when unknown."""
-    if wanted.since is None:
+    if desired.since is None:
         return None
-    return (now - wanted.since).total_seconds()
+    return (now - desired.since).total_seconds()
 
 
 def address(cluster: kinds.Object | None) -> str | None:

@@ -80,9 +80,9 @@ class RowsTest(testtools.TestCase):
         found = self.rows('UPDATE_IN_PROGRESS')
         self.assertEqual('DELETE', found.operation)
         self.assertEqual('DELETE_IN_PROGRESS',
-                         found.wanted(state.State()).status)
+                         found.desired(state.State()).status)
         # One that failed stays so.
-        self.assertEqual('DELETE_FAILED', self.rows('DELETE_FAILED').wanted(
+        self.assertEqual('DELETE_FAILED', self.rows('DELETE_FAILED').desired(
             state.State()).status)
 
     def test_digest_is_of_what_is_asked_for(self):
@@ -111,21 +111,21 @@ class RowsTest(testtools.TestCase):
         self.assertEqual(self.rows().digest(),
                          self.rows().digest(deferred={'gone': ('i', 'v')}))
         self.assertEqual([False, True], [
-            group.deferred for group in self.rows().wanted(
+            group.deferred for group in self.rows().desired(
                 state.State(deferred=deferred)).groups])
 
     def test_release_has_the_values_that_were_recorded_for_the_rows(self):
         release = desired_release.DesiredRelease(
             {'nodeGroups': []}, rows=self.rows().digest())
         recorded = state.State(release=release)
-        self.assertEqual(release.digest, self.rows().wanted(recorded).digest)
+        self.assertEqual(release.digest, self.rows().desired(recorded).digest)
         for lost in (state.State(), state.State(
                 release=dataclasses.replace(release, rows='other'))):
             self.assertNotEqual(
-                release.digest, self.rows().wanted(lost).digest)
+                release.digest, self.rows().desired(lost).digest)
         self.w.rows.groups[small_world.WORKERS]['node_count'] = 7
         self.assertNotEqual(
-            release.digest, self.rows().wanted(recorded).digest)
+            release.digest, self.rows().desired(recorded).digest)
 
     def test_group_whose_creation_failed_never_was(self):
         for status, default, applied, there in (
@@ -139,7 +139,7 @@ class RowsTest(testtools.TestCase):
             self.w.rows.groups[small_world.OTHERS][
                 'is_default'] = default
             applied = frozenset(applied)
-            for found in (self.rows().live(applied), self.rows().wanted(
+            for found in (self.rows().live(applied), self.rows().desired(
                     state.State(applied=applied)).groups):
                 self.assertEqual(3 if there else 2, len(found), status)
 
@@ -156,13 +156,13 @@ class RowsTest(testtools.TestCase):
 
     def test_what_is_known_of_another_operation_does_not_count(self):
         # Nor does the time of a creation by the clock of its row.
-        self.assertIsNone(self.rows().wanted(state.State()).since)
+        self.assertIsNone(self.rows().desired(state.State()).since)
         for operation, counts in (('CREATE', False), ('UPDATE', True)):
             kept = state.State(
                 objects.as_read(operation), objects.NOW, failed='so',
                 failing={'machines/m': objects.NOW},
                 progress=goal.Progress(objects.NOW, objects.NOW, {}))
-            found = self.rows('UPDATE_IN_PROGRESS').wanted(kept)
+            found = self.rows('UPDATE_IN_PROGRESS').desired(kept)
             self.assertEqual(
                 (kept.since, kept.failing, kept.progress) if counts
                 else (None, {}, None),
@@ -178,11 +178,11 @@ class RowsTest(testtools.TestCase):
                 ('UPDATE_IN_PROGRESS', (None, 7)),
                 ('DELETE_IN_PROGRESS', (None, 0))):
             found = self.rows(status)
-            wanted = found.wanted(state.State(), limit=7)
-            self.assertEqual(expected, (wanted.timeout, wanted.limit))
+            desired = found.desired(state.State(), limit=7)
+            self.assertEqual(expected, (desired.timeout, desired.limit))
             # A poll that names no limits ends nothing.
-            wanted = found.wanted(state.State())
-            self.assertEqual((0, 0), (wanted.limit, wanted.patience))
+            desired = found.desired(state.State())
+            self.assertEqual((0, 0), (desired.limit, desired.patience))
 
 
 class RemovalTest(testtools.TestCase):

@@ -20,7 +20,7 @@ NOTHING = {'cluster': None, 'control_plane': None, 'machine_deployments': {},
 
 def judge(seen, **kwargs):
     return status.judge(
-        seen, objects.wanted(status=DELETE, **kwargs), objects.NOW)
+        seen, objects.desired(status=DELETE, **kwargs), objects.NOW)
 
 
 def going(obj, message=None):
@@ -119,11 +119,11 @@ class DeletionTest(testtools.TestCase):
     def test_nothing_left_is_complete(self):
         # Helm may keep a release for its history.
         kept = snapshot.Release(objects.as_read('uninstalled'))
-        for wanted in (DELETE, 'DELETE_FAILED'):
+        for desired in (DELETE, 'DELETE_FAILED'):
             for release in (None, kept):
                 verdict = status.judge(
                     snapshot.Snapshot(**{**NOTHING, 'release': release}),
-                    objects.wanted(status=wanted), objects.NOW)
+                    objects.desired(status=desired), objects.NOW)
                 self.assertEqual('DELETE_COMPLETE', verdict.status)
                 self.assertTrue(all(
                     group.gone for group in verdict.groups.values()))

@@ -21,12 +21,12 @@ def observe(group=None, *, deployment=None, **kwargs):
     for part in (seen.machine_deployments, *seen.machine_sets):
         # Numbers of their own, as from JSON.
         part.update(json.loads(json.dumps(part)))
-    return groups.observe(seen, group or objects.group(), objects.wanted())
+    return groups.observe(seen, group or objects.group(), objects.desired())
 
 
 def plane(found):
     return groups.observe(objects.complete(control_plane=found),
-                          objects.master(), objects.wanted())
+                          objects.master(), objects.desired())
 
 
 def deleting(obj):
@@ -89,8 +89,8 @@ class WorkersTest(testtools.TestCase):
 
     def test_an_older_set_that_still_wants_machines(self):
         old = objects.machine_set(name='old', count=1, machine='t0')
-        for wanted, there in ((1, 0), (0, 1)):
-            old['spec']['replicas'] = wanted
+        for desired, there in ((1, 0), (0, 1)):
+            old['spec']['replicas'] = desired
             old['status']['replicas'] = there
             self.assertIn(
                 f'{there} machines of an older template left',
@@ -133,7 +133,7 @@ class RemovalTest(testtools.TestCase):
                 ((second, first), 'c0-default-worker-x2 is being deleted')):
             found = groups.observe(
                 objects.complete(machine_deployments={}, machines=left),
-                objects.group(status='DELETE_IN_PROGRESS'), objects.wanted())
+                objects.group(status='DELETE_IN_PROGRESS'), objects.desired())
             self.assertEqual('node group default-worker: 2 machines left, '
                              + told, found.why)
 

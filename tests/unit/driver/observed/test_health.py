@@ -17,7 +17,7 @@ YOUNG = objects.ago(minutes=2)
 
 def judge(seen, credential=None, **kwargs):
     kwargs = {'status': 'CREATE_COMPLETE', **kwargs}
-    return health.health(seen, objects.wanted(**kwargs), objects.NOW,
+    return health.health(seen, objects.desired(**kwargs), objects.NOW,
                          credential)
 
 
@@ -92,8 +92,8 @@ class HealthTest(testtools.TestCase):
     def test_a_new_node_that_an_autoscaler_adds_is_excused(self):
         found, _ = health.health(
             with_machine('False', node='node-1', created=YOUNG),
-            objects.wanted(objects.group(autoscaled=True),
-                           status='CREATE_COMPLETE'), objects.NOW)
+            objects.desired(objects.group(autoscaled=True),
+                            status='CREATE_COMPLETE'), objects.NOW)
 
         self.assertEqual(health.HEALTHY, found)
 
@@ -242,7 +242,7 @@ class GroupTest(testtools.TestCase):
         group = objects.group(key='pool', name='pool', status=status,
                               role=role)
         return health.health(
-            objects.complete(**kwargs), objects.wanted(
+            objects.complete(**kwargs), objects.desired(
                 objects.master(), objects.group(), group,
                 status='UPDATE_IN_PROGRESS'), objects.NOW)
 

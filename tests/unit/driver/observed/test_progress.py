@@ -46,8 +46,8 @@ class NotedTest(testtools.TestCase):
 
 class LeftTest(testtools.TestCase):
 
-    def left(self, seen, part=f'groups/{objects.group().key}', **wanted):
-        found = progress.left(seen, objects.wanted(**wanted))
+    def left(self, seen, part=f'groups/{objects.group().key}', **desired):
+        found = progress.left(seen, objects.desired(**desired))
         return found[part][1] if part in found else None
 
     def rolling(self, old, ready, there=None):
@@ -74,7 +74,7 @@ class LeftTest(testtools.TestCase):
 
     def test_group_of_another_role_is_of_workers(self):
         seen = self.rolling(0, 1)
-        found = progress.left(seen, objects.wanted(
+        found = progress.left(seen, objects.desired(
             objects.group(role='infra')))
         self.assertEqual(1, found[f'groups/{objects.group().key}'][1])
 
@@ -113,12 +113,12 @@ class LeftTest(testtools.TestCase):
 
     def test_group_that_goes(self):
         group = objects.group(status='DELETE_IN_PROGRESS')
-        wanted = objects.wanted(objects.master(), group)
+        desired = objects.desired(objects.master(), group)
         # Each machine that goes is progress, the last one, too.
         for there in (2, 1, 0):
             seen = objects.complete(machines=tuple(
                 objects.machine(f'x{number}') for number in range(there)))
-            found = progress.left(seen, wanted)[f'groups/{group.key}']
+            found = progress.left(seen, desired)[f'groups/{group.key}']
             self.assertEqual(('', there + 1), found)
 
     def test_addons_that_are_not_deployed(self):
@@ -138,7 +138,7 @@ class LeftTest(testtools.TestCase):
                 objects.complete(release=release), 'release', digest='new'))
 
     def test_objects_of_a_deletion(self):
-        wanted = objects.wanted(status='DELETE_IN_PROGRESS')
+        desired = objects.desired(status='DELETE_IN_PROGRESS')
         seen = snapshot.Snapshot(
             None, control_plane=None, machines=(objects.machine(),) * 2,
             machine_deployments={}, leftovers=({},) * 3,
@@ -147,4 +147,4 @@ class LeftTest(testtools.TestCase):
             {'cluster': 0, 'control_plane': 0, 'machines': 2,
              'machine_deployments': 0, 'leftovers': 3, 'release': 1},
             {part: number for part, (_, number)
-             in progress.left(seen, wanted).items()})
+             in progress.left(seen, desired).items()})

@@ -20,24 +20,24 @@ def event(message, minutes, kind='Warning', **kwargs):
 class TextTest(testtools.TestCase):
 
     def test_blockers_and_warnings_with_names_of_magnum(self):
-        wanted = objects.wanted(
+        desired = objects.desired(
             objects.group(key='gxyz', name='Pool A'),
             since=objects.ago(hours=1))
         warning = event('No valid host', 1)
         warning['involvedObject']['name'] = 'c0-gxyz-x1'
 
         text = reasons.text('Waiting for', ['machine c0-gxyz-x1: ERROR'],
-                            wanted, [warning])
+                            desired, [warning])
 
         self.assertEqual(
             'Waiting for: machine Pool A-x1: ERROR. Latest warnings: '
             'OpenStackMachine Pool A-x1 FailedCreate: No valid host', text)
 
     def test_it_is_bounded_whatever_is_said(self):
-        wanted = objects.wanted()
+        desired = objects.desired()
 
         text = reasons.text('Waiting for', ['x' * 9999] * 2 + ['y' * 9999],
-                            wanted, [event('z' * 9999, 0)])
+                            desired, [event('z' * 9999, 0)])
 
         self.assertEqual(reasons.LIMIT, len(text))
         self.assertEqual(' ...', text[-4:])
@@ -45,15 +45,15 @@ class TextTest(testtools.TestCase):
     def test_a_blocker_of_400_characters_is_reported_in_full(self):
         for length, told in ((400, 'x' * 400), (401, f'{"x" * 396} ...')):
             self.assertEqual(f'W: {told}; y', reasons.text(
-                'W', ['x' * length, 'y'], objects.wanted()))
+                'W', ['x' * length, 'y'], objects.desired()))
 
     def test_many_blockers_are_counted(self):
         text = reasons.text('Waiting for', [str(n) for n in range(9)],
-                            objects.wanted())
+                            objects.desired())
 
         self.assertEqual('Waiting for: 0; 1; 2; and 6 more', text)
         self.assertEqual('W: 0; 1; 2', reasons.text(
-            'W', ['0', '1', '2'], objects.wanted()))
+            'W', ['0', '1', '2'], objects.desired()))
 
     def test_last_progress_is_told_while_it_goes_on(self):
         going = goal.Progress(objects.ago(minutes=3), objects.NOW, {})
@@ -61,12 +61,12 @@ class TextTest(testtools.TestCase):
         for blocker in ('a', 'a.'):
             self.assertEqual(
                 'W: a. Last progress: 2026-11-21 14:57 UTC', reasons.text(
-                    'W', [blocker], objects.wanted(progress=going)))
-        self.assertEqual('W: a', reasons.text('W', ['a'], objects.wanted(
+                    'W', [blocker], objects.desired(progress=going)))
+        self.assertEqual('W: a', reasons.text('W', ['a'], objects.desired(
             status='CREATE_FAILED', progress=going)))
 
     def test_text_that_was_cut_stays_marked(self):
-        text = reasons.text('W', ['a' * 999], objects.wanted(
+        text = reasons.text('W', ['a' * 999], objects.desired(
             progress=goal.Progress(objects.NOW, objects.NOW, {})))
 
         self.assertIn('a ... Last progress: ', text)
@@ -135,4 +135,4 @@ class ReadableTest(testtools.TestCase):
                 # Signs of regular expressions.
                 ('c0-gxyz-x7k2p', 'gxyz', r'a\1.b', r'a\1.b-x7k2p')):
             self.assertEqual(expected, reasons.readable(
-                text, objects.wanted(objects.group(key=key, name=name))))
+                text, objects.desired(objects.group(key=key, name=name))))

@@ -16,12 +16,12 @@ COUNTS = ('replicas', 'upToDateReplicas', 'readyReplicas',
           'availableReplicas')
 
 
-def judge(seen, wanted=None):
-    return status.judge(seen, wanted or objects.wanted(), objects.NOW)
+def judge(seen, desired=None):
+    return status.judge(seen, desired or objects.desired(), objects.NOW)
 
 
 def upgrade(*groups):
-    return objects.wanted(*groups, status=UPDATE, digest='new')
+    return objects.desired(*groups, status=UPDATE, digest='new')
 
 
 def recorded(moment, version):
@@ -41,8 +41,8 @@ def failed_machine():
 
 class JudgedTestCase(testtools.TestCase):
 
-    def assert_judged(self, expected, seen, wanted=None, said='', what=''):
-        verdict = judge(seen, wanted)
+    def assert_judged(self, expected, seen, desired=None, said='', what=''):
+        verdict = judge(seen, desired)
         self.assertEqual(expected, verdict.status, (what, verdict.reason))
         self.assertIn(said, verdict.reason, what)
         return verdict
@@ -55,13 +55,13 @@ class RecordedTest(JudgedTestCase):
         one_failed = upgrade(
             objects.master(status=UPDATE), objects.group(status=UPDATE),
             objects.group(key='bad-group', count=1, name='bad-group'))
-        for moment, wanted, groups, said in (
-                ('created', objects.wanted(),
+        for moment, desired, groups, said in (
+                ('created', objects.desired(),
                  ('CREATE_COMPLETE', 'CREATE_COMPLETE'), ''),
                 # B.4.3: the phase of the MachineDeployment is "Running".
-                ('nodes-not-ready', objects.wanted(),
+                ('nodes-not-ready', objects.desired(),
                  ('CREATE_COMPLETE', CREATE), 'cni plugin not initialized'),
-                ('one-of-two-ready', objects.wanted(),
+                ('one-of-two-ready', objects.desired(),
                  ('CREATE_COMPLETE', CREATE), '1 of 2 machines ready'),
                 ('upgrade-workers-left', upgrade(
                     objects.master(status=UPDATE),
@@ -72,23 +72,23 @@ class RecordedTest(JudgedTestCase):
                  ('UPDATE_COMPLETE', 'UPDATE_COMPLETE', 'CREATE_FAILED'),
                  'No valid host was found')):
             for version in VERSIONS:
-                verdict = judge(recorded(moment, version), wanted)
+                verdict = judge(recorded(moment, version), desired)
                 self.assertEqual(groups, tuple(
                     one.status for one in verdict.groups.values()), moment)
                 self.assertIn(said, verdict.reason)
 
     def test_status_and_version(self):
-        for moment, wanted, expected, version in (
-                ('created', objects.wanted(), 'CREATE_COMPLETE', 'v1.34.2'),
-                ('nodes-not-ready', objects.wanted(), CREATE, 'v1.34.2'),
-                ('one-of-two-ready', objects.wanted(), CREATE, 'v1.34.2'),
+        for moment, desired, expected, version in (
+                ('created', objects.desired(), 'CREATE_COMPLETE', 'v1.34.2'),
+                ('nodes-not-ready', objects.desired(), CREATE, 'v1.34.2'),
+                ('one-of-two-ready', objects.desired(), CREATE, 'v1.34.2'),
                 # B.4.3: all machines are there and ready, of the old version.
                 ('upgrade-begun', upgrade(), UPDATE, 'v1.34.2'),
                 ('upgrade-workers-left', upgrade(), UPDATE, 'v1.34.2'),
                 ('upgraded', upgrade(), 'UPDATE_COMPLETE', 'v1.35.0')):
             for shape in VERSIONS:
                 verdict = self.assert_judged(
-                    expected, recorded(moment, shape), wanted, what=moment)
+                    expected, recorded(moment, shape), desired, what=moment)
                 self.assertEqual(version, verdict.coe_version, moment)
                 self.assertEqual('https://127.77.1.1:6443',
                                  verdict.api_address)
@@ -96,7 +96,7 @@ class RecordedTest(JudgedTestCase):
     def test_failed_addons_fail_the_cluster_with_their_names(self):
         self.assert_judged(
             'CREATE_FAILED', recorded('addons-failed', objects.V1BETA1),
-            objects.wanted(objects.master(), objects.group(count=1)),
+            objects.desired(objects.master(), objects.group(count=1)),
             'addon ccm-openstack: phase Failed')
 
 
@@ -139,7 +139,7 @@ class CompleteTest(JudgedTestCase):
     def test_what_looks_worse_than_it_is(self):
         deployment, sets = objects.deployment, objects.machine_set
         old = objects.machine_set(name='old', machine='t0', count=0)
-        for what, seen, wanted in (
+        for what, seen, desired in (
                 # B.4.13
                 ('old vocabulary', self.seen_without_new_vocabulary(), None),
                 ('well when False', self.seen_with_work_that_is_not_done(),
@@ -150,13 +150,13 @@ class CompleteTest(JudgedTestCase):
                     machine_deployments={
                         'default-worker': deployment(count=0)},
                     machine_sets=(sets(count=0),)),
-                 objects.wanted(objects.master(), objects.group(count=0))),
+                 objects.desired(objects.master(), objects.group(count=0))),
                 ('a group of another version', objects.complete(
                     machine_deployments={
                         'default-worker': deployment(kube='v1.33.0')},
                     machine_sets=(sets(kube='v1.33.0'),)), None),
-                ('no addons are wanted', objects.complete(addons=()),
-                 objects.wanted(addons=False)),
+                ('no addons are desired', objects.complete(addons=()),
+                 objects.desired(addons=False)),
                 ('a machine that is replaced', objects.complete(machines=(
                     *objects.complete().machines,
                     deleting(objects.failed_machine()))), None),
@@ -167,9 +167,9 @@ class CompleteTest(JudgedTestCase):
                    self.seen_after_a_failure_that_passed(version), None)
                   for version in VERSIONS),
                 ('late', objects.complete(),
-                 objects.wanted(since=objects.ago(days=9)))):
+                 objects.desired(since=objects.ago(days=9)))):
             verdict = self.assert_judged(
-                'CREATE_COMPLETE', seen, wanted, what=what)
+                'CREATE_COMPLETE', seen, desired, what=what)
             self.assertEqual((status.NOTHING, ''),
                              (verdict.action, verdict.reason))
 
@@ -227,7 +227,7 @@ class CompleteTest(JudgedTestCase):
             'readyReplicas'] = 1
         for said, told in ((CREATE, True), ('UPDATE_FAILED', True),
                            ('UPDATE_COMPLETE', False)):
-            verdict = judge(seen, objects.wanted(
+            verdict = judge(seen, objects.desired(
                 objects.master(), objects.group(status=said)))
             found = verdict.groups['default-worker']
             self.assertEqual((said, told),
@@ -322,7 +322,7 @@ class FailureTest(JudgedTestCase):
     MACHINE = f'machines/{objects.NAME}-default-worker-x1'
 
     def failing(self, **kwargs):
-        return judge(failed_machine(), objects.wanted(**kwargs))
+        return judge(failed_machine(), objects.desired(**kwargs))
 
     def test_self_healing_gets_its_time_since_it_was_first_seen(self):
         for seconds, expected in ((None, CREATE), (59, CREATE),
@@ -339,7 +339,7 @@ class FailureTest(JudgedTestCase):
     def test_a_machine_that_recovered_is_forgotten(self):
         verdict = judge(
             objects.complete(machines=(objects.machine('x1'),)),
-            objects.wanted(failing={self.MACHINE: objects.ago(minutes=9)}))
+            objects.desired(failing={self.MACHINE: objects.ago(minutes=9)}))
 
         self.assertEqual({}, verdict.failing)
 
@@ -365,18 +365,18 @@ class FailureTest(JudgedTestCase):
     def test_addon_that_is_tried_again_has_not_recovered(self):
         # Between two tries its provider says Installing.
         known = {f'addons/{objects.NAME}-ccm': objects.ago(minutes=9)}
-        wanted = objects.wanted(failing=known, patience=300)
+        desired = objects.desired(failing=known, patience=300)
 
         for phase, kept in (('Installing', known), ('Deployed', {})):
             verdict = judge(objects.complete(
-                addons=(objects.addon('ccm', phase),)), wanted)
+                addons=(objects.addon('ccm', phase),)), desired)
             self.assertEqual(kept, verdict.failing)
         self.assert_judged('CREATE_FAILED', objects.complete(
-            addons=(objects.addon('ccm', 'Failed'),)), wanted)
+            addons=(objects.addon('ccm', 'Failed'),)), desired)
 
     def test_failures_before_the_latest_request_are_forgotten(self):
         verdict = judge(
-            failed_machine(), objects.wanted(
+            failed_machine(), objects.desired(
                 objects.master(status=UPDATE),
                 objects.group(status=UPDATE, count=3), status=UPDATE,
                 failing={self.MACHINE: objects.ago(days=1)}))
@@ -461,7 +461,7 @@ class FailureTest(JudgedTestCase):
                 'b': objects.condition(objects.deployment(key='b'),
                                        'Available', status='False')})
 
-        verdict = judge(seen, objects.wanted(
+        verdict = judge(seen, objects.desired(
             objects.master(), fails, waits, status=UPDATE))
 
         self.assertEqual(
@@ -475,7 +475,7 @@ class TimeoutTest(JudgedTestCase):
     def test_create_timeout_ends_a_create_with_the_reason(self):
         # B.4.5
         waiting = objects.recorded('nodes-not-ready', objects.V1BETA2)
-        for seen, wanted, expected in (
+        for seen, desired, expected in (
                 (waiting, {'since': objects.ago(minutes=60)},
                  'CREATE_FAILED'),
                 (waiting, {'since': objects.ago(minutes=59)}, CREATE),
@@ -486,10 +486,10 @@ class TimeoutTest(JudgedTestCase):
                 # A request that never arrived.
                 (snapshot.Snapshot(None), {'since': objects.ago(minutes=61)},
                  'CREATE_FAILED')):
-            self.assert_judged(expected, seen, objects.wanted(**wanted),
-                               what=wanted)
+            self.assert_judged(expected, seen, objects.desired(**desired),
+                               what=desired)
 
-        verdict = judge(waiting, objects.wanted(since=objects.ago(
+        verdict = judge(waiting, objects.desired(since=objects.ago(
             minutes=60)))
         self.assertThat(verdict.reason, testtools.matchers.StartsWith(
             'Not finished within 60 minutes, waiting for: '
@@ -505,7 +505,7 @@ class LostRequestTest(JudgedTestCase):
         def release(state='deployed', **kwargs):
             return objects.complete(release=snapshot.Release(state, **kwargs))
 
-        for seen, wanted, said in (
+        for seen, desired, said in (
                 (snapshot.Snapshot(None), None, ''),
                 # B.4.7
                 *((release(state), None, state) for state in (
@@ -515,28 +515,28 @@ class LostRequestTest(JudgedTestCase):
                  'failed: conflict with x'),
                 (release('failed'), None, 'Helm release: failed'),
                 # The last of quick resizes must win.
-                (objects.complete(), objects.wanted(
+                (objects.complete(), objects.desired(
                     objects.master(), objects.group(count=3)),
                  'requests 2 machines instead of 3'),
-                (objects.complete(), objects.wanted(
+                (objects.complete(), objects.desired(
                     objects.master(count=3), objects.group()), ''),
                 # Another image of the same version shows nowhere else.
-                (release(digest='mine'), objects.wanted(digest='new'), ''),
-                (release(digest='old'), objects.wanted(digest='new'), ''),
+                (release(digest='mine'), objects.desired(digest='new'), ''),
+                (release(digest='old'), objects.desired(digest='new'), ''),
                 (objects.complete(release=None),
-                 objects.wanted(digest='new'), ''),
+                 objects.desired(digest='new'), ''),
                 (objects.complete(machine_deployments={}), None, '')):
-            verdict = self.assert_judged(CREATE, seen, wanted, said)
+            verdict = self.assert_judged(CREATE, seen, desired, said)
             self.assertEqual(status.APPLY, verdict.action, verdict.reason)
         self.assertEqual('Waiting for: Helm release: failed',
                          judge(release('failed')).reason)
 
     def test_a_release_that_is_as_wanted_is_not_applied(self):
-        for state, wanted in (('deployed', 'new'), ('deployed', None),
-                              ('superseded', 'new')):
+        for state, desired in (('deployed', 'new'), ('deployed', None),
+                               ('superseded', 'new')):
             verdict = self.assert_judged('CREATE_COMPLETE', objects.complete(
                 release=snapshot.Release(state, digest='new')),
-                objects.wanted(digest=wanted))
+                objects.desired(digest=desired))
             self.assertEqual(status.NOTHING, verdict.action)
 
     def test_a_group_that_nobody_wants_is_named_and_left_alone(self):
@@ -555,7 +555,7 @@ class LostRequestTest(JudgedTestCase):
 class GroupTest(JudgedTestCase):
 
     def going(self, **kwargs):
-        return judge(objects.complete(**kwargs), objects.wanted(
+        return judge(objects.complete(**kwargs), objects.desired(
             objects.master(status='CREATE_COMPLETE'),
             objects.group(status='CREATE_COMPLETE'),
             objects.group(key='pool', name='Pool',
@@ -593,24 +593,24 @@ class LaterTest(JudgedTestCase):
     """Asked again when no operation is in progress."""
 
     def test_what_is_not_repaired_stays_failed(self):
-        wanted = objects.wanted(status='CREATE_FAILED')
+        desired = objects.desired(status='CREATE_FAILED')
         self.assert_judged(
             'CREATE_FAILED',
-            objects.recorded('nodes-not-ready', objects.V1BETA2), wanted,
+            objects.recorded('nodes-not-ready', objects.V1BETA2), desired,
             'Waiting for: node group default-worker: 0 of 2 machines ready')
-        self.assert_judged('CREATE_FAILED', failed_machine(), wanted,
+        self.assert_judged('CREATE_FAILED', failed_machine(), desired,
                            'Failed: ')
 
     def test_nothing_is_done_unasked(self):
-        for wanted in ('CREATE_FAILED', 'UPDATE_COMPLETE', 'DELETE_FAILED'):
+        for desired in ('CREATE_FAILED', 'UPDATE_COMPLETE', 'DELETE_FAILED'):
             verdict = self.assert_judged(
-                wanted, objects.complete(machine_deployments={}),
-                objects.wanted(status=wanted))
+                desired, objects.complete(machine_deployments={}),
+                objects.desired(status=desired))
             self.assertEqual(status.NOTHING, verdict.action)
 
     def test_what_breaks_later_is_a_matter_of_health(self):
         verdict = self.assert_judged(
             'CREATE_COMPLETE', failed_machine(),
-            objects.wanted(status='CREATE_COMPLETE'))
+            objects.desired(status='CREATE_COMPLETE'))
         self.assertEqual({'CREATE_COMPLETE'}, {
             found.status for found in verdict.groups.values()})

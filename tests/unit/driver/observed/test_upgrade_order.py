@@ -39,9 +39,9 @@ def seen(version=objects.V1BETA2, **kwargs):
         'release': snapshot.Release('deployed', digest='d'), **kwargs})
 
 
-def wanted(*groups, **kwargs):
+def desired(*groups, **kwargs):
     groups = groups or (deferred('default-worker'), deferred('pool'))
-    return objects.wanted(objects.master(status=UPDATE), *groups, **{
+    return objects.desired(objects.master(status=UPDATE), *groups, **{
         'status': UPDATE, 'digest': 'd', **kwargs})
 
 
@@ -51,7 +51,7 @@ def deferred(key, **kwargs):
 
 
 def judge(snapshot_, wanted_=None):
-    return status.judge(snapshot_, wanted_ or wanted(), objects.NOW)
+    return status.judge(snapshot_, wanted_ or desired(), objects.NOW)
 
 
 class TurnTest(testtools.TestCase):
@@ -68,7 +68,7 @@ class TurnTest(testtools.TestCase):
             self.assert_waits(judge(seen(machines=found)))
 
     def test_size_that_did_not_arrive_is_applied_first(self):
-        verdict = judge(seen(), wanted(
+        verdict = judge(seen(), desired(
             deferred('default-worker', count=5), deferred('pool')))
 
         self.assertEqual(status.APPLY, verdict.action)
@@ -91,8 +91,8 @@ class TurnTest(testtools.TestCase):
     def test_time_is_over_for_who_waits_in_vain_only(self):
         late = {'limit': 60, 'progress': goal.Progress(
             objects.ago(minutes=61), objects.NOW, {})}
-        verdict = judge(seen(), wanted(**late))
+        verdict = judge(seen(), desired(**late))
         self.assertEqual((UPDATE, 'default-worker'),
                          (verdict.status, verdict.turn))
         self.assertEqual('UPDATE_FAILED', judge(
-            seen(machines=()), wanted(**late)).status)
+            seen(machines=()), desired(**late)).status)
