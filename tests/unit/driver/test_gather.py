@@ -14,6 +14,7 @@ from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -181,7 +182,7 @@ class PlanTest(Base):
                 values = self.plan().values
                 # Masters are no node group.
                 group, = values['nodeGroups'] or [{}]
-                self.assertEqual(expected, desired_release.get(
+                self.assertEqual(expected, merging.get(
                     {**values, 'group': group}, path))
 
     def test_version_of_the_template(self):

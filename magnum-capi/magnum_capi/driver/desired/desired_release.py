@@ -19,6 +19,7 @@ import json
 import typing
 
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_groups
 from magnum_capi.driver.desired import rollout
@@ -39,9 +40,6 @@ _SIZES = ('machineCount', 'autoscale', 'machineCountMin', 'machineCountMax')
 
 #: Values of a node group that an upgrade of it changes.
 _IMAGE = ('machineImageId', 'kubernetesVersion')
-
-#: Value of a node group with the taints of its nodes.
-TAINTS = 'kubeadmConfigSpec.joinConfiguration.nodeRegistration.taints'
 
 #: Values that stay in an upgrade. The OpenStackCluster refuses changes of its
 #: networks and of the load balancer of the API server
@@ -139,9 +137,9 @@ def images(values: _AnyValues) -> dict[str, tuple[str, str]]:
 
 def networks(values: _AnyValues) -> spec_model.Networks:
     """Ids of networks; another driver may have found them by name."""
-    inside = get(values, 'clusterNetworking.internalNetwork') or {}
+    inside = merging.get(values, 'clusterNetworking.internalNetwork') or {}
     return spec_model.Networks(
-        get(values, 'clusterNetworking.externalNetworkId'),
+        merging.get(values, 'clusterNetworking.externalNetworkId'),
         (inside.get('networkFilter') or {}).get('id'),
         (inside.get('subnetFilter') or {}).get('id'))
 
@@ -212,8 +210,9 @@ def _marked(group: _Values, now: _AnyValues,
     kept = {key: value for key, value in (
         group.get('nodeLabels') or {}).items()
         if spec.adopted_name or node_groups.is_own(key)}
-    put(group, 'nodeLabels', {**kept, **spec.node_labels} or None)
-    put(group, TAINTS, get(now, TAINTS))
+    merging.put(group, 'nodeLabels', {**kept, **spec.node_labels} or None)
+    merging.put(group, node_groups.TAINTS,
+                merging.get(now, node_groups.TAINTS))
     return group
 
 
@@ -254,7 +253,7 @@ def upgraded(found: _AnyValues, computed: _Values) -> _Values:
     """
     result = copy.deepcopy(computed)
     for path in FIXED:
-        put(result, path, get(found, path))
+        merging.put(result, path, merging.get(found, path))
     _keep_storage_classes(found, result)
     return result
 
@@ -263,7 +262,7 @@ def _keep_storage_classes(found: _AnyValues, result: _Values) -> None:
     known = _storage_classes(found)
     for name, made in _storage_classes(result).items():
         for key in _FIXED_OF_CLASS if name in known else ():
-            put(made, key, known[name].get(key))
+            merging.put(made, key, known[name].get(key))
 
 
 def _storage_classes(values: _AnyValues
@@ -275,7 +274,7 @@ def _storage_classes(values: _AnyValues
     """
     result = {}
     for path, default in ((_CINDER, True), (_MANILA, False)):
-        addon = get(values, path) or {}
+        addon = merging.get(values, path) or {}
         if not addon.get('enabled', default):
             continue
         for made in (addon.get('defaultStorageClass') or {},
@@ -293,26 +292,6 @@ def reclaims_volumes(values: _AnyValues) -> bool:
     policies = {made.get('reclaimPolicy') for (addon, _name), made
                 in _storage_classes(values).items() if addon == _CINDER}
     return policies == {'Delete'}
-
-
-def get(values: typing.Any, path: str) -> typing.Any:
-    """The value at a path with dots; None: there is none."""
-    for key in path.split('.'):
-        values = (values or {}).get(key)
-    return values
-
-
-def put(values: _Values, path: str, value: typing.Any) -> None:
-    """Set a value; None: remove it, and what is empty then."""
-    key, _, rest = path.partition('.')
-    if rest:
-        inner = values.setdefault(key, {})
-        put(inner, rest, value)
-        value = inner or None
-    if value is None:
-        values.pop(key, None)
-    else:
-        values[key] = copy.deepcopy(value)
 
 
 def dump(release: DesiredRelease | None) -> _Values | None:

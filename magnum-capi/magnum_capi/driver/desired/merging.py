@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""Merges a value overlay over what the driver computed. Pure.
+"""Values of a chart: read and set by their paths, and merged. Pure.
 
-Mappings are merged key by key. For lists, this uses the terms of Kubernetes
+A value overlay is merged over what the driver computed. Mappings are merged
+key by key. For lists, this uses the terms of Kubernetes
 (https://kubernetes.io/docs/reference/using-api/server-side-apply/
 #merge-strategy): a list is atomic, and replaced, unless it is in the table
 below. The lists in the table hold what clusters need to work, or what users
@@ -31,6 +32,26 @@ LISTS: dict[str, object] = {
        for part in ('controlPlane', 'nodeGroupDefaults')
        for name, kind in _KUBEADM.items()},
 }
+
+
+def get(values: typing.Any, path: str) -> typing.Any:
+    """The value at a path with dots; None: there is none."""
+    for key in path.split('.'):
+        values = (values or {}).get(key)
+    return values
+
+
+def put(values: dict[str, typing.Any], path: str, value: typing.Any) -> None:
+    """Set a value; None: remove it, and what is empty then."""
+    key, _, rest = path.partition('.')
+    if rest:
+        inner = values.setdefault(key, {})
+        put(inner, rest, value)
+        value = inner or None
+    if value is None:
+        values.pop(key, None)
+    else:
+        values[key] = copy.deepcopy(value)
 
 
 class Misfit(ValueError):

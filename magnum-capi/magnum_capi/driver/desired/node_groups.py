@@ -11,11 +11,15 @@ import typing
 
 from magnum_capi.driver.desired import label_types
 from magnum_capi.driver.desired import labels as label_rules
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec as spec_model
 from magnum_capi.driver.desired import upgrade
 from magnum_capi.driver.desired import versions
 
+#: Value of a node group with the taints of its nodes; charts have no key for
+#: them.
+TAINTS = 'kubeadmConfigSpec.joinConfiguration.nodeRegistration.taints'
 #: Prefix of annotations that the autoscaler reads.
 CAPACITY = 'capacity.cluster-autoscaler.kubernetes.io'
 EFFECTS = ('NoSchedule', 'PreferNoSchedule', 'NoExecute')
@@ -66,9 +70,7 @@ def capacity(ram: int, vcpus: int, disk: int,
     if labels:
         found['labels'] = ','.join(
             f'{key}={value}' for key, value in sorted(labels.items()))
-    taints = (((values.get('kubeadmConfigSpec') or {}).get(
-        'joinConfiguration') or {}).get('nodeRegistration') or {}).get(
-            'taints') or ()
+    taints = merging.get(values, TAINTS)
     if taints:
         found['taints'] = ','.join(
             f'{taint["key"]}={taint.get("value", "")}:{taint["effect"]}'

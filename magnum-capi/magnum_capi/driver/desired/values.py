@@ -216,11 +216,9 @@ def _node_group(spec: spec_model.ClusterSpec,
                    'machineCountMin': max(bounds[0], chart.autoscale_min),
                    'machineCountMax': bounds[1]}
     if group.node_taints:
-        # The chart has no key for taints.
-        result['kubeadmConfigSpec'] = {'joinConfiguration': {
-            'nodeRegistration': {'taints': [
-                {k: t[k] for k in ('key', 'value', 'effect') if t.get(k)}
-                for t in group.node_taints]}}}
+        merging.put(result, node_groups.TAINTS, [
+            {k: t[k] for k in ('key', 'value', 'effect') if t.get(k)}
+            for t in group.node_taints])
     return result
 
 

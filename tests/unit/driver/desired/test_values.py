@@ -8,8 +8,8 @@ import json
 import testtools
 
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import labels
+from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import spec as spec_model
@@ -43,7 +43,7 @@ def made(given=None, chart=CHART, group=None, overlays=(), **changes):
 def at(found, *paths):
     """Values at paths, None where there are none; "group" is the first."""
     found = {**found, 'group': found['nodeGroups'][0]}
-    return {path: desired_release.get(found, path) for path in paths}
+    return {path: merging.get(found, path) for path in paths}
 
 
 class TestCluster(testtools.TestCase):
