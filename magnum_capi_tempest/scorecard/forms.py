@@ -32,7 +32,7 @@ _VERDICTS = {judge.PASSED: ('PASSED', 'passes core'),
 _STYLES = {judge.PASSED: 'green', judge.FAILED: 'red',
            judge.UNSUPPORTED: 'dim'}
 _UNKNOWN: judge.Judgement = {
-    'state': judge.UNTESTED, 'said': 'newer than the report'}
+    'state': judge.UNTESTED, 'reason': 'newer than the report'}
 
 
 class Reason(typing.NamedTuple):
@@ -44,7 +44,7 @@ class Reason(typing.NamedTuple):
     def __str__(self) -> str:
         issue = self.found.get('known_issue')
         return (f'{self.promise.id}{" (core)" if self.promise.core else ""}: '
-                f'{self.found["state"]}: {self.found.get("said", "")}'
+                f'{self.found["state"]}: {self.found.get("reason", "")}'
                 + (f' (known: {issue})' if issue else ''))
 
 

@@ -44,14 +44,14 @@ _LAST_WITH = ((11, 20), (12, 22))
 class Judgement(typing.TypedDict, total=False):
     """The judgement of a promise, as a report has it: without empty fields.
 
-    ``said``: what was measured, or why it was not tested. ``tests``: ids of
+    ``reason``: what was measured, or why it was not tested. ``tests``: ids of
     the tests that it is based on. ``known_issue``: the driver's own
     explanation of a failure. ``absent``: this release of Magnum lacks the
     feature in question.
     """
 
     state: typing.Required[str]
-    said: str
+    reason: str
     tests: list[str]
     known_issue: str
     absent: bool
@@ -136,9 +136,9 @@ def _profile(found: collections.abc.Sequence[tuple[bool, Judgement]]
                                                   ('extended', extended))}}
 
 
-def _judgement(state: str, said: str = '', **more: object) -> Judgement:
+def _judgement(state: str, reason: str = '', **more: object) -> Judgement:
     return typing.cast(Judgement, {name: value for name, value in {
-        'state': state, 'said': said, **more}.items() if value})
+        'state': state, 'reason': reason, **more}.items() if value})
 
 
 def _of_release(promise: promises.Promise, magnum: str,
@@ -171,14 +171,14 @@ def _promise(promise: promises.Promise,
         return _judgement(UNSUPPORTED, 'the driver does not support it')
     found = [(test, outcomes[test.id]) for test in tests
              if test.id in outcomes]
-    found += [(test, dataclasses.replace(end, said=f'{test.class_id}: '
-                                         f'{end.said}'))
+    found += [(test, dataclasses.replace(end, reason=f'{test.class_id}: '
+                                         f'{end.reason}'))
               for test, end in _ends(tests, outcomes)]
     for state in (FAILED, PASSED):
         some = [pair for pair in found if pair[1].status == state]
         if some:
             return _judgement(
-                state, some[0][1].said if state != PASSED
+                state, some[0][1].reason if state != PASSED
                 else f'{len(some)} of {len(tests)} tests',
                 tests=list(dict.fromkeys(test.id for test, _ in some)),
                 known_issue=state == FAILED and _known(
@@ -217,9 +217,10 @@ def _untried(tests: collections.abc.Sequence[suite.Test],
         off = outcomes.get(test.class_id)
         if off and off.status == FAILED and test.id not in outcomes:
             return _judgement(
-                UNTESTED, f'its class was not set up: {off.said}',
+                UNTESTED, f'its class was not set up: {off.reason}',
                 tests=[test.class_id])
-    said = (found.said for test in tests for key in (test.id, test.class_id)
-            if (found := outcomes.get(key)))
-    return _judgement(UNTESTED, next(filter(None, said),
+    reasons = (found.reason for test in tests
+               for key in (test.id, test.class_id)
+               if (found := outcomes.get(key)))
+    return _judgement(UNTESTED, next(filter(None, reasons),
                                      'not among the tests that ran'))

@@ -40,11 +40,11 @@ class Outcome:
     """How a test ended.
 
     :param status: PASSED, FAILED or SKIPPED.
-    :param said: why it failed or was skipped, one line; may be empty.
+    :param reason: why it failed or was skipped, one line; may be empty.
     """
 
     status: str
-    said: str = ''
+    reason: str = ''
 
 
 def outcomes(run: model.Run) -> dict[str, Outcome]:
@@ -67,16 +67,16 @@ def behaviour(test: model.Test) -> str:
         return ''
     lines = [line for line in map(str.strip, test.reason.splitlines())
              if line and line != 'Traceback (most recent call last):']
-    said = ' '.join(lines[:4])
-    short = _CLASS.sub(r'\1', said)
+    reason = ' '.join(lines[:4])
+    short = _CLASS.sub(r'\1', reason)
     for noise in ('MismatchError: ', 'AssertionError: '):
         short = short.removeprefix(noise)
     return text.line(anonymous(redact.redact(short)), LONGEST)
 
 
-def anonymous(said: str) -> str:
+def anonymous(line: str) -> str:
     """A text without uuids, addresses, paths and random names."""
-    said = _UUID.sub('(uuid)', said)
-    said = _RANDOM.sub('(name)', said)
-    said = _PATH.sub('(path)', said)
-    return _ADDRESS.sub('(address)', said)
+    line = _UUID.sub('(uuid)', line)
+    line = _RANDOM.sub('(name)', line)
+    line = _PATH.sub('(path)', line)
+    return _ADDRESS.sub('(address)', line)

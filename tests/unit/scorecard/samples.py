@@ -25,7 +25,7 @@ def described(**more):
 
 
 def outcomes(**outcomes):
-    """Outcomes by id; one is a status or (status, said).
+    """Outcomes by id; one is a status or (status, reason).
 
     Its name is that of a test, or ``_`` for their class.
     """
@@ -35,11 +35,12 @@ def outcomes(**outcomes):
 
 
 def judgements(states=()):
-    """Everything has passed but these: state or (state, said), by id."""
-    found = {name: {'state': 'passed', 'said': '1 of 1 tests', 'tests': ['x']}
+    """Everything has passed but these: state or (state, reason), by id."""
+    found = {name: {'state': 'passed', 'reason': '1 of 1 tests',
+                    'tests': ['x']}
              for name in promises.known()}
     for name, one in dict(states).items():
-        found[name] = dict(zip(('state', 'said'), (
+        found[name] = dict(zip(('state', 'reason'), (
             (one,) if isinstance(one, str) else one)))
     return found
 

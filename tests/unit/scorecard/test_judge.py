@@ -24,7 +24,7 @@ class PromiseTest(testtools.TestCase):
     def test_states(self):
         passed, skipped = {'test_a': 'passed'}, {'test_a': ('skipped', 'no')}
         left = ('failed', 'a port is left')
-        for outcomes, state, said in (
+        for outcomes, state, reason in (
                 ({**passed, 'test_b': 'passed'}, 'passed', '2 of 2 tests'),
                 # one failure is enough
                 ({**passed, 'test_b': ('failed', 'too few')}, 'failed',
@@ -44,7 +44,8 @@ class PromiseTest(testtools.TestCase):
                  'no')):
             found = self.judged(**outcomes)
 
-            self.assertEqual((state, said), (found['state'], found['said']),
+            self.assertEqual((state, reason),
+                             (found['state'], found['reason']),
                              outcomes)
 
     def test_the_tests_that_it_is_based_on(self):
@@ -61,12 +62,12 @@ class PromiseTest(testtools.TestCase):
                 described, test_a='failed')['state'])
 
     def test_what_is_known_still_fails(self):
-        for described, said in (
+        for described, reason in (
                 (samples.described(known_issues={WORKERS: 'bug 7'}), 'bug 7'),
                 (samples.described(known_races={'XTest.test_a': 'bug 8'}),
                  'bug 8')):
             found = self.judged(described, test_a=('failed', 'x'))
-            self.assertEqual(('failed', said),
+            self.assertEqual(('failed', reason),
                              (found['state'], found['known_issue']))
             self.assertNotIn('known_issue', self.judged(
                 described, test_a='passed'))

@@ -38,7 +38,7 @@ class OutcomesTest(testtools.TestCase):
             model.SKIPPED, reason='no flavor', test_id='setUpClass '
             '(magnum_capi_tempest.tests.api.test_x.XTest)')))
 
-        self.assertEqual('no flavor', found['api.test_x.XTest'].said)
+        self.assertEqual('no flavor', found['api.test_x.XTest'].reason)
 
     def test_tests_of_others_are_left_out(self):
         self.assertEqual({}, results.outcomes(run(test(
@@ -46,12 +46,12 @@ class OutcomesTest(testtools.TestCase):
 
     def test_a_failure_says_what_was_measured(self):
         self.assertEqual('WaitTimeout: cluster (uuid) to be COMPLETE',
-                         self.outcome(traceback=_TRACE).said)
+                         self.outcome(traceback=_TRACE).reason)
 
     def test_nothing_random_and_no_secret_is_kept(self):
         found = self.outcome(
             reason='tempest-key-123456789 in /tmp/x/y of 127.79.1.1:6443 '
-                   f"{_UUID} password: 'hunter2hunter2'").said
+                   f"{_UUID} password: 'hunter2hunter2'").reason
 
         for word in ('123456789', '127.79', '/tmp', _UUID, 'hunter2'):
             self.assertNotIn(word, found)
