@@ -29,6 +29,7 @@ from magnum_capi_tempest.conformance import sources
 from magnum_capi_tempest.conformance.submission import redactedxml
 from magnum_capi_tempest.conformance import verdict as verdicts
 from magnum_capi_tempest import redact
+from magnum_capi_tempest import report as reports
 
 if typing.TYPE_CHECKING:
     import _typeshed
@@ -74,7 +75,7 @@ def publish(record: str | pathlib.Path, folder: str | pathlib.Path, *,
     :raises Damage: the record cannot be read.
     :raises EnvironmentProblem: a file cannot be written.
     """
-    folder = pathlib.Path(folder)
+    folder = pathlib.Path(folder).absolute()
     if (folder / runs.FILE).exists() or (
             folder.resolve() == sources.folder_of(record).resolve()):
         raise errors.UsageError(
@@ -91,7 +92,7 @@ def publish(record: str | pathlib.Path, folder: str | pathlib.Path, *,
             if not (copies / name).exists():
                 # The tests write it at their end. That of another record
                 # must not stay beside the report.
-                (folder / name).unlink(missing_ok=True)
+                _remove(folder / name)
                 continue
             with open(copies / name, 'rb') as source, outfile.whole(
                     folder / name) as stream:
@@ -99,13 +100,19 @@ def publish(record: str | pathlib.Path, folder: str | pathlib.Path, *,
             files.append(folder / name)
     shown = report.view(verdicts.judge(result),
                         [_without_secrets(one)[0] for one in reruns])
-    for name, text in ((JSON, report.to_json(shown)),
-                       (HTML, report.to_html(shown)),
-                       (COUNTS, _document(found))):
-        with outfile.whole(folder / name) as stream:
-            stream.write(text.encode())
-        files.append(folder / name)
-    return Published(tuple(files), found, judged)
+    written = reports.write_files(folder, {
+        JSON: report.to_json(shown), HTML: report.to_html(shown),
+        COUNTS: _document(found)})
+    return Published((*files, *written.values()), found, judged)
+
+
+def _remove(file: pathlib.Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as e:
+        raise errors.EnvironmentProblem(
+            f'Cannot remove the file: {e.strerror}', where=file,
+            hint='Name another folder') from e
 
 
 def _without_secrets(result: model.Result

@@ -51,6 +51,14 @@ class PublishTest(_Base):
             for secret in (b'hunter2', b'0123456789abcdef'):
                 self.assertNotIn(secret, path.read_bytes(), path)
 
+    def test_a_file_in_the_place_of_the_folder(self):
+        """The error is ours, also if the tests have left no log."""
+        self.out.touch()
+        for record in self.archive, by_hand.PLUGIN:
+            error = self.assertRaises(errors.EnvironmentProblem,
+                                      publish.publish, record, self.out)
+            self.assertIn(str(self.out), str(error))
+
     def test_what_was_taken_out_is_counted(self):
         done = publish.publish(self.archive, self.out)
 
