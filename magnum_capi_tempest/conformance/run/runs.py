@@ -234,7 +234,8 @@ def _from_dict(folder: pathlib.Path, data: json_types.Object) -> Run:
     if not all(isinstance(text, str) for text in (
             *lines, *run.nodes, *run.warnings, *run.about.nodes)):
         raise TypeError('a value is not a text')
-    datetime.datetime.fromisoformat(run.started)
+    if datetime.datetime.fromisoformat(run.started).tzinfo is None:
+        raise ValueError('the time of the start has no zone')
     if (run.stage not in (STARTED, FETCHED, ENDED)
             or run.backend not in (model.SONOBUOY, model.HYDROPHONE)
             or run.archive not in ('', '.', pathlib.Path(run.archive).name)):

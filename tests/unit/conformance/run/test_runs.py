@@ -62,6 +62,7 @@ class TestFile(testtools.TestCase):
                 b'[' * 100000, b'null', b'[]', b' ' * (1 << 21), b'\xff',
                 {'archive': '../../etc/passwd'}, {'archive': 'a/b'},
                 {'archive': 5}, {'started': 'soon'}, {'backend': 'x'},
+                {'started': '2026-11-21T12:00:00'},
                 {'stage': 'x'}, {'plan': {}}, {'plan': None},
                 {'about': {**good['about'], 'driver': {}}},
                 {'about': {'x': 'y'}}, {'target': []}, {'more': 1},
