@@ -143,7 +143,7 @@ def regex(args: argparse.Namespace, profiles: collections.abc.Collection[str]
         wanted = [f'{promises.attribute(one.id)}[],]'
                   for one in promises.known().values()
                   if one.core and one.profile in profiles]
-    return rf'{suite.PACKAGE}\..*[[,]({"|".join(wanted)})'
+    return rf'{suite.PACKAGE}\..*[\[,]({"|".join(wanted)})'
 
 
 def judged(stream: pathlib.Path, about: dict[str, str],

@@ -111,10 +111,11 @@ class Test(base.Judging):
         run = of_cloud if args.cloud or not self._in_sandbox \
             else self._in_sandbox.run
         found, left = run(args, folder, ended)
+        if left:
+            # Before the verdict: it may be long.
+            print(left)
         driver_report.publish(found, folder)
         ended.go_on()
-        if left:
-            print(left)
         return int(not forms.good([found])
                    or bool(left and left.leaks))
 

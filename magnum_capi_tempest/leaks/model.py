@@ -163,11 +163,13 @@ class Left:
     :param unknown: sentences about what could not be listed.
     :param unlisted: kinds that could be listed before the run, or that its
         tests created, and that cannot be listed after it.
+    :param gone: the cloud does not exist any more.
     """
 
     leaks: tuple[Leak, ...]
     unknown: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
+    gone: bool = False
 
     @property
     def clean(self) -> bool:
@@ -190,7 +192,9 @@ class Left:
         lines = []
         if self.leaks:
             lines += [
-                f'{len(self.leaks)} left behind:', *_indented(self.leaks),
+                f'{len(self.leaks)} left behind:', *_indented(self.leaks)]
+        if self.leaks and not self.gone:
+            lines += [
                 'Commands that remove it, in this order; wait for the '
                 'clusters to go before the others:',
                 *_indented(self.commands)]

@@ -91,13 +91,35 @@ def remarks(report: reports_.Report) -> list[str]:
 
 
 def reasons(report: reports_.Report) -> list[Reason]:
-    """Promises that are not kept or not tested: failures and core first."""
-    found = [Reason(one, cell(report, one.id))
-             for _, promises_ in rows([report]) for one in promises_]
+    """Promises that are not kept or not tested: failures and core first.
+
+    Without those that :func:`unasked` counts.
+    """
     order = (judge.FAILED, judge.UNTESTED)
-    return sorted((one for one in found if one.found['state'] in order),
+    return sorted((one for one in _cells(report)
+                   if one.found['state'] in order and not _unasked(one)),
                   key=lambda one: (order.index(one.found['state']),
                                    not one.promise.core))
+
+
+def unasked(report: reports_.Report) -> str:
+    """How many promises outside core the run left out, as with --core.
+
+    :returns: a sentence; empty if there are none.
+    """
+    count = sum(map(_unasked, _cells(report)))
+    return '' if not count else (
+        f'{texts.number(count, "promise")} outside core '
+        f'{"was" if count == 1 else "were"} not tested: {judge.NOT_RUN}')
+
+
+def _unasked(one: Reason) -> bool:
+    return not one.promise.core and one.found.get('said') == judge.NOT_RUN
+
+
+def _cells(report: reports_.Report) -> list[Reason]:
+    return [Reason(one, cell(report, one.id))
+            for _, promises_ in rows([report]) for one in promises_]
 
 
 def cell(report: reports_.Report, promise_id: str) -> judge.Judgement:
@@ -132,7 +154,8 @@ def to_markdown(reports: collections.abc.Sequence[json_types.Object]) -> str:
             out += [f'### {markdown.escape(sentence(report))}', '']
         out += [f'- ⚠️ {markdown.escape(line)}' for line in remarks(report)]
         out += [f'- {markdown.escape(str(one), _WHOLE)}'
-                for one in reasons(report)]
+                for one in [*reasons(report), *filter(None, [
+                    unasked(report)])]]
     heads = ['promise', 'core', *map(name, reports)]
     out += ['', _row(heads), f'|{" --- |" * len(heads)}']
     out += [_row([one.id, 'core' if one.core else '', *(
@@ -155,7 +178,7 @@ def to_html(reports: collections.abc.Sequence[json_types.Object]) -> str:
         'scorecard.html', package='magnum_capi_tempest.scorecard',
         title=TITLE, headline=headline(reports), good=good(reports),
         reports=reports, name=name, sentence=sentence, remarks=remarks,
-        reasons=reasons,
+        reasons=reasons, unasked=unasked,
         profiles=profiles, cell=cell, worst=lambda one: worst(reports, one),
         states=judge.STATES, counts={state: states.count(state)
                                      for state in judge.STATES
@@ -185,6 +208,8 @@ def show(reports: collections.abc.Sequence[json_types.Object], *,
             say(f'! {texts.line(line)}', 'yellow')
         for one in reasons(report):
             say(f'  {texts.line(str(one), _WHOLE)}')
+        if unasked(report):
+            say(f'  {unasked(report)}', 'dim')
     table = Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
     table.add_column('promise (bold: core)', overflow='fold')
     for report in reports:
@@ -193,7 +218,11 @@ def show(reports: collections.abc.Sequence[json_types.Object], *,
                          max_width=max(map(len, judge.STATES)))
     for _, found in rows(reports):
         for promise in found:
-            states = [cell(report, promise.id)['state'] for report in reports]
+            cells = [cell(report, promise.id) for report in reports]
+            if all(_unasked(Reason(promise, one)) for one in cells):
+                # A table with them would push the verdict off the screen.
+                continue
+            states = [one['state'] for one in cells]
             table.add_row(Text(promise.id, 'bold' if promise.core else ''), *(
                 Text(state, _STYLES.get(state, '')) for state in states))
         table.add_section()

@@ -33,6 +33,9 @@ UNTESTED = 'untested'
 
 STATES = (PASSED, FAILED, UNTESTED, UNSUPPORTED)
 
+#: What is said of a promise that the run was not asked to test.
+NOT_RUN = 'not among the tests that ran'
+
 #: In front of the highest microversion of a cloud.
 MICROVERSION = 'microversion '
 
@@ -222,5 +225,4 @@ def _untried(tests: collections.abc.Sequence[suite.Test],
     reasons = (found.reason for test in tests
                for key in (test.id, test.class_id)
                if (found := outcomes.get(key)))
-    return _judgement(UNTESTED, next(filter(None, reasons),
-                                     'not among the tests that ran'))
+    return _judgement(UNTESTED, next(filter(None, reasons), NOT_RUN))

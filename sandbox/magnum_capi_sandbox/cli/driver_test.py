@@ -9,6 +9,7 @@ The plugin finds it by the entry point ``sandbox`` of the group
 import argparse
 import collections.abc
 import contextlib
+import dataclasses
 import pathlib
 
 from magnum_capi import errors
@@ -81,6 +82,8 @@ def run(args: argparse.Namespace, folder: pathlib.Path,
                 options=tuple(args.option)),
                 progress.Progress())
         kind = box.spec().nodes
+    if left and not (args.keep or args.directory):
+        left = dataclasses.replace(left, gone=True)
     about = report.of_driver(described, name)
     if name in made.drivers:
         about['distribution'] = ' '.join(made.drivers[name])

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from unittest import mock
+import warnings
 
 import fixtures
 import testtools
@@ -135,6 +136,22 @@ class DriverTestTest(DriverTestCase):
         self.assertEqual(1, code)
         self.assertIn('k8s_x passes core', out)
         self.assertIn('1 left behind:\n  port p', out)
+        # It went with the sandbox.
+        self.assertNotIn('openstack port delete', out)
+        self.assertLess(out.index('left behind'), out.index('passes core'))
+
+    def test_what_is_left_behind_where_the_sandbox_stays(self):
+        for words in (('magnum-x', '--keep'),
+                      ('--directory', self.folder / 'box')):
+            self.run_of(CORE)
+            self.exists.side_effect = [
+                model.Snapshot(),
+                model.Snapshot(frozenset((model.Thing(model.PORT, 'p'),)))]
+
+            _, out, _ = terminal.command(
+                driver_test.Test, '--output', self.folder, *words)
+
+            self.assertIn('openstack port delete p', out)
 
     def test_where_clusters_run(self):
         self.run_of(CORE)
@@ -266,7 +283,11 @@ class DriverTestTest(DriverTestCase):
         run = self.run_of(CORE)
         self.call('magnum-x', '--profile', 'upgrade', '--core')
         order = run.call_args.args[1]
-        finds = re.compile(order.regex).search
+        with warnings.catch_warnings():
+            # stestr shows them to the user.
+            warnings.simplefilter('error')
+            re.purge()
+            finds = re.compile(order.regex).search
 
         self.assertEqual(
             {test.id for test in CORE if test.promise.startswith('upgrade.')},

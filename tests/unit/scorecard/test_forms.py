@@ -8,6 +8,7 @@ import rich.console
 import testtools
 
 from magnum_capi_tempest.scorecard import forms
+from magnum_capi_tempest.scorecard import judge
 from tests.unit.scorecard import samples
 
 _EVIL = '<script>alert(1)</script> | `x` *y* _z_'
@@ -55,6 +56,23 @@ class FormsTest(testtools.TestCase):
                          'kubey', 'last-wins', 'x end', 'api.test',
                          '1 test of Magnum itself failed'):
                 self.assertIn(word, shown.replace('\\', ''))
+
+    def test_what_no_test_ran_for_is_counted(self):
+        report = samples.a_report({
+            samples.WORKERS: ('untested', judge.NOT_RUN),
+            samples.LAST: ('untested', judge.NOT_RUN),
+            'lifecycle.cluster.any-name': ('untested', judge.NOT_RUN)})
+
+        for shown in (self.shown(report), forms.to_markdown([report])):
+            above = shown.replace('\\', '').partition('promise (')[0]
+            above = above.partition('| promise')[0]
+            self.assertIn(f'{samples.WORKERS} (core): untested', above)
+            self.assertNotIn(samples.LAST, above)
+            self.assertIn('2 promises outside core were not tested', above)
+        self.assertNotIn(samples.LAST, self.shown(report))
+        page = forms.to_html([report])
+        self.assertIn('2 promises outside core were not tested', page)
+        self.assertIn('1 not kept, or not tested', page)
 
     def test_a_name_is_one_line(self):
         report = samples.a_report({samples.WORKERS: 'failed'},
