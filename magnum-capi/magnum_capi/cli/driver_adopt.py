@@ -24,7 +24,7 @@ def _adoption(args: argparse.Namespace) -> 'adopt_module.Adoption':
             'Magnum and the libraries of the driver are not installed here',
             last_seen=e,
             hint='Run this command where magnum-conductor runs') from None
-    return by_hand.opened(args.config_file)
+    return by_hand.opened(args.config_file, args.config_dir)
 
 
 class Adopt(base.Judging):
@@ -46,7 +46,7 @@ class Adopt(base.Judging):
     Exit code: 0 all clusters were, or could be, adopted or returned; 1 at
     least one was refused or failed, while those of other templates were still
     processed; 2 the command line or the configuration is invalid, 3 something
-    is not installed here.
+    is not installed here, or Magnum's database cannot be read.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -72,6 +72,9 @@ class Adopt(base.Judging):
             help="Magnum's configuration file with the group k8s_capi; may be "
                  'repeated (default: the files that Magnum reads, such as '
                  '/etc/magnum/magnum.conf).')
+        parser.add_argument(
+            '--config-dir', action='append', default=[], metavar='DIR',
+            help="Folder with Magnum's configuration files; may be repeated.")
         return parser
 
     def act(self, args: argparse.Namespace) -> int:
@@ -88,8 +91,8 @@ class Adopt(base.Judging):
         templates = found.chosen(args.cluster, args.undo)
         for number, rows in enumerate(templates, 1):
             with meter.step(f'{number}/{len(templates)} template '
-                            f'{rows[0].cluster_template_id}, '
-                            f'{len(rows)} clusters'):
+                            f'{rows[0].cluster_template_id}, clusters: '
+                            f'{len(rows)}'):
                 if not args.apply:
                     outcomes = found.show(rows, args.undo)
                 elif args.undo:

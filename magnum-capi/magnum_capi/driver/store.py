@@ -57,14 +57,21 @@ _AUTHORITIES = (('ca', 'kubernetes'), ('etcd', 'etcd'),
 _PAGE = 100
 
 
-def configure(files: collections.abc.Sequence[str]) -> None:
+def configure(files: collections.abc.Sequence[str],
+              folders: collections.abc.Sequence[str] = ()) -> None:
     """Read Magnum's configuration in a program outside of Magnum.
 
-    :param files: paths; when empty, those that Magnum itself would read.
+    :param files: paths; later ones win.
+    :param folders: their ``*.conf``, sorted, win over ``files``. If neither is
+        given, those that magnum-conductor would read.
     :raises ValueError, oslo_config.cfg.Error: it cannot be read.
     """
     logging.register_options(CONF)
-    CONF([], project='magnum', default_config_files=files or None)
+    found: list[str] | None = [] if files or folders else None
+    CONF([f'--config-file={path}' for path in files]
+         + [f'--config-dir={path}' for path in folders],
+         project='magnum', prog='magnum-conductor',
+         default_config_files=found, default_config_dirs=found)
 
 
 def all_clusters() -> collections.abc.Iterator[typing.Any]:

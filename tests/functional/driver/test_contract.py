@@ -35,20 +35,30 @@ disabled_drivers = k8s_capi_helm_v1
 """
 
 
+def installed(folder):
+    """Put the library and the driver into a folder.
+
+    :returns: the Python of the cloud, which has Magnum.
+    """
+    package = pathlib.Path(magnum_capi.__file__).parent
+    (folder / package.name).symlink_to(package)
+    info = folder / 'magnum_capi-1.0.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text(
+        'Metadata-Version: 2.1\nName: magnum-capi\nVersion: 1.0\n')
+    (info / 'entry_points.txt').write_text(
+        '[magnum.drivers]\n'
+        'k8s_capi_v1 = magnum_capi.driver.driver:Driver\n'
+        '[magnum_capi.cli]\n'
+        'driver_adopt = magnum_capi.cli.driver_adopt:Adopt\n')
+    return environment.ensure(progress.Progress()) / 'bin/python'
+
+
 @functools.cache
 def answers():
-    python = environment.ensure(progress.Progress()) / 'bin/python'
-    package = pathlib.Path(magnum_capi.__file__).parent
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        (folder / package.name).symlink_to(package)
-        info = folder / 'k8s_capi_v1-1.0.dist-info'
-        info.mkdir()
-        (info / 'METADATA').write_text(
-            'Metadata-Version: 2.1\nName: k8s-capi-v1\nVersion: 1.0\n')
-        (info / 'entry_points.txt').write_text(
-            '[magnum.drivers]\n'
-            'k8s_capi_v1 = magnum_capi.driver.driver:Driver\n')
+        python = installed(folder)
         (folder / 'magnum.conf').write_text(_CONF.format(folder=folder))
         ended = subprocess.run(
             [python, '-W', 'ignore', _SCRIPT, folder], capture_output=True,

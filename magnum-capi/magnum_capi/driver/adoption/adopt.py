@@ -116,7 +116,7 @@ class Adoption:
                      else self._is_candidate(rows, undo))]
         there = {row.uuid for rows in found for row in rows}
         for problem, missing in (
-                ('There is no such cluster', set(uuids) - there),
+                ('There is no cluster with this UUID', set(uuids) - there),
                 ('Clusters of a template can only be adopted or returned '
                  'together, and these have the same template as a named one',
                  there - set(uuids) if uuids else ())):
