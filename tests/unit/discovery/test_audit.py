@@ -326,6 +326,7 @@ class HostileTest(testtools.TestCase):
 FEDORA = model.ClusterType('vm', 'fedora-coreos', 'kubernetes')
 HEAT = model.Offer('k8s_fedora_coreos_v1', (FEDORA,), origin='magnum 22.0.0')
 CAPI = model.Offer('capi', (UBUNTU,), origin='magnum-capi-helm 1.4.0')
+STACK = '7f1a7ec1-3d0c-4b2e-9c55-1a2b3c4d5e6f'
 
 
 def of_heat(uuid, driver=None, distro='fedora-coreos'):
@@ -343,7 +344,7 @@ class StrandedTest(testtools.TestCase):
         found = self.found(
             of_heat('named', HEAT.name), of_heat('null'),
             of_heat('other', 'capi', 'ubuntu'),
-            clusters=[seen.Cluster('1', 'heat', 'named', 'stack'),
+            clusters=[seen.Cluster('1', 'heat', 'named', STACK),
                       seen.Cluster('2', 'capi', 'other'),
                       seen.Cluster('3', 'new', 'null')])
         self.assertEqual(
@@ -356,8 +357,25 @@ class StrandedTest(testtools.TestCase):
                          {f.severity for f in found})
         self.assertIn("driver ('k8s_fedora_coreos_v1') not supported",
                       found[2].text)
-        self.assertIn('in Heat: stack', found[0].remedy)
-        self.assertIn('in Heat: it has none', found[1].remedy)
+        self.assertIn(f'stack in Heat: {STACK}', found[0].remedy)
+        self.assertNotIn('in Heat', found[1].remedy)
+        self.assertNotIn('adopt', found[0].remedy)
+
+    def test_one_that_can_be_handed_over(self):
+        former = model.Offer('k8s_capi_helm_v1', (UBUNTU,))
+        heir = model.Offer('k8s_capi_v1', (UBUNTU,))
+        for offers, adopts in (((former, heir), True), ((former,), False)):
+            cluster, _ = audit.without(
+                former.name, model.Catalog(offers), seen.Cloud(
+                    templates=[of_heat('t', former.name, 'ubuntu')],
+                    clusters=[seen.Cluster('1', 'c', 't', 'c-a2b3c4d5e6f7')]))
+
+            self.assertEqual(
+                adopts, 'magnum-capi driver adopt' in cluster.remedy)
+            # That is the name of a Helm release.
+            self.assertNotIn('Heat', cluster.remedy)
+            self.assertIn('management cluster: c-a2b3c4d5e6f7',
+                          cluster.remedy)
 
     def test_a_driver_that_takes_the_type_over(self):
         heir = model.Offer('heir', (FEDORA,), origin='x 1')

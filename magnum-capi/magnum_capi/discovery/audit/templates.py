@@ -2,6 +2,7 @@
 """Findings about existing cluster templates, and clusters of them."""
 
 import collections.abc
+import re
 
 from magnum_capi.discovery.audit import findings
 from magnum_capi.discovery.audit import seen
@@ -23,6 +24,11 @@ _CLUSTER = (
     'a delete with 204, but neither is carried out; a new node group makes it '
     'UPDATE_FAILED. Nothing polls it, so its status and health no longer '
     'change')
+_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+
+#: Drivers whose clusters another one adopts.
+_HEIRS = {'k8s_capi_helm_v1': 'k8s_capi_v1'}
+
 _TEMPLATE = ('It stays in lists, new clusters of it are refused, and it can '
              'be deleted when no cluster uses it')
 
@@ -77,13 +83,27 @@ def stranded(catalog: model.Catalog, cloud: seen.Cloud,
     for cluster in cloud.clusters:
         reason = lost.get(cluster.template_id)
         if reason:
-            stack = model.listed([cluster.stack_id]) if (
-                cluster.stack_id) else 'it has none'
             yield findings.Draft(
                 'cluster-stranded', str(cluster), f'{reason}. {_CLUSTER}',
-                'Before that, move its workload to a cluster of another '
+                _adoption(driver, after)
+                + 'Before that, move its workload to a cluster of another '
                 'driver, and delete it. Afterwards, only what it is made of '
-                f'can be deleted, for example its stack in Heat: {stack}')
+                f'can be deleted{_made_of(cluster.stack_id)}')
+
+
+def _adoption(driver: str, after: model.Catalog) -> str:
+    heir = _HEIRS.get(driver)
+    return (f'Hand it over to {heir}: "magnum-capi driver adopt". Or: '
+            if heir in _loaded(after) else '')
+
+
+def _made_of(stack_id: str | None) -> str:
+    """Where to look for it: Heat's drivers store the id of the stack."""
+    if not stack_id:
+        return ''
+    where = ('its stack in Heat' if _UUID.fullmatch(stack_id)
+             else 'its objects in the management cluster')
+    return f', for example {where}: {model.listed([stack_id])}'
 
 
 def _lost(template: seen.Template, driver: str, before: model.Catalog,
