@@ -78,9 +78,9 @@ class Compare(base.Judging):
     """Compare conformance runs with the first one.
 
     Exit code: 0 no new failures, 1 new failures, 2 wrong usage, 3 no new
-    failures so far, but a later run is incomplete, did not run all tests that
-    the first one ran, its harness failed, or a record in a folder cannot be
-    read.
+    failures so far, but a run is incomplete, also the first one, its harness
+    failed, a later run did not run all tests that the first one ran, or a
+    record in a folder cannot be read.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -2,7 +2,8 @@
 """What changed between runs, and is the later one as good? Pure.
 
 The first run is the baseline for all others. "No new failures" means little if
-a run was cut off half way, or ran fewer tests, so that has its own outcome.
+a run was cut off half way, the first one included, or ran fewer tests, so that
+has its own outcome.
 
 Specs are matched by name. A test whose label or SIG changed between two
 versions of Kubernetes has a new name, but is still the same test: names that
@@ -213,8 +214,11 @@ class Comparison:
 
     @property
     def _doubt(self) -> str:
-        """Why the later runs prove less than the first one; may be empty."""
-        for run in self.runs[1:]:
+        """Why "no new failures" would prove too little; may be empty."""
+        first, *later = self.runs
+        if not first.finished:
+            return f'{first.result.title}, the first run, did not complete'
+        for run in later:
             if not run.finished:
                 return f'{run.result.title} did not complete'
         for one in self.differences:
@@ -230,8 +234,8 @@ class Comparison:
     def exit_code(self) -> int:
         """0 no new failures, 1 new failures, 3 none so far.
 
-        3: a later run did not complete, or ran fewer tests than the first
-        one, or a record could not be read.
+        3: a run did not complete, or a later one ran fewer tests than the
+        first one, or a record could not be read.
         """
         if self.new_failures:
             return NEW_FAILURES

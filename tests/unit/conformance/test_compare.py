@@ -147,9 +147,19 @@ class ComparisonTest(testtools.TestCase):
             self.assertEqual(code, found.exit_code)
             self.assertEqual(said or found.conclusion, found.conclusion)
 
-    def test_yardstick_may_be_broken(self):
-        self.assertEqual(0, of(BROKEN, run(by_hand.passed('a'),
-                                           title='good')).exit_code)
+    def test_a_first_run_that_did_not_complete_is_no_yardstick(self):
+        """What it did not run may have been broken all the time."""
+        cut = run(by_hand.passed('a'), title='cut', planned=2)
+        good = run(by_hand.passed('a'), title='good')
+        for first in BROKEN, run(title='broken'), cut:
+            found = of(first, good)
+
+            self.assertEqual(3, found.exit_code, first.title)
+            self.assertEqual(
+                f'nothing new failed in what ran, but {first.title}, the '
+                'first run, did not complete', found.conclusion)
+        self.assertEqual(1, of(BROKEN, run(
+            by_hand.failed('a'), title='bad')).exit_code)
 
     def test_fewer_tests_than_before_prove_nothing(self):
         names = [f't{number}' for number in range(400)]
