@@ -45,7 +45,7 @@ def put(values: dict[str, typing.Any], path: str, value: typing.Any) -> None:
     """Set a value; None: remove it, and what is empty then."""
     key, _, rest = path.partition('.')
     if rest:
-        inner = values.setdefault(key, {})
+        inner = values.get(key) or {}
         put(inner, rest, value)
         value = inner or None
     if value is None:

@@ -144,6 +144,13 @@ class UpgradedTest(testtools.TestCase):
                         {'name': 'b', 'reclaimPolicy': other}]}}}}))
 
 
+    def test_overlay_may_have_removed_what_a_fixed_value_is_in(self):
+        pods = {'cidrBlocks': ['10.1.0.0/16']}
+        found = desired_release.upgraded(
+            {'kubeNetwork': {'pods': pods}}, {'kubeNetwork': None})
+        self.assertEqual({'kubeNetwork': {'pods': pods}}, found)
+
+
 class DesiredReleaseTest(testtools.TestCase):
 
     def test_fields_of_another_version_are_left_out(self):
