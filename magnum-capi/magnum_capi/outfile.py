@@ -28,12 +28,17 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
     """Open a binary file for writing; it gets its name at the end.
 
     :param path: missing parents are made, with mode 0700 for a PRIVATE file.
+        A device or a pipe is written to and not replaced.
     :param mode: PRIVATE or PUBLIC.
     :raises EnvironmentProblem: it cannot be written.
     """
     path = pathlib.Path(path)
     draft = None
     try:
+        if _stays(path):
+            with open(path, 'wb') as stream:
+                yield stream
+            return
         if mode == PRIVATE:
             folders.private(path.parent)
         else:
@@ -54,6 +59,17 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
     finally:
         if draft:
             draft.unlink(missing_ok=True)
+
+
+def _stays(path: pathlib.Path) -> bool:
+    """Whether a path is a device or a pipe, or a link to one.
+
+    Also the links in /dev, such as stdout, that lead to a regular file.
+    Replaced by root, they would be gone for all programs.
+    """
+    if path.is_symlink() and path.absolute().is_relative_to('/dev'):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def write_private(path: str | pathlib.Path, content: str | bytes) -> None:

@@ -61,6 +61,31 @@ class OutfileTest(testtools.TestCase):
         self.assertIn('No space', str(error))
         self.assertEqual([], os.listdir(self.out))
 
+    def test_a_device_or_a_pipe_is_written_to_not_replaced(self):
+        """As root, --html /dev/null would take it from all programs."""
+        self.out.mkdir()
+        pipe, null = self.out / 'pipe', self.out / 'null'
+        os.mkfifo(pipe)
+        null.symlink_to('/dev/null')
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+
+        for path in pipe, null:
+            outfile.write_named(path, 'x')
+
+        self.assertEqual(b'x', os.read(reader, 9))
+        self.assertTrue(pipe.is_fifo())
+        self.assertEqual('/dev/null', os.readlink(null))
+        self.assertEqual(['null', 'pipe'], sorted(os.listdir(self.out)))
+
+    def test_standard_output_may_be_a_file(self):
+        """/dev/stdout is a link; replaced, it would be gone for all."""
+        with open(pathlib.Path(self.useFixture(fixtures.TempDir()).path,
+                               'stdout'), 'w+b') as stream:
+            outfile.write_named(f'/dev/fd/{stream.fileno()}', 'x')
+
+            self.assertEqual(b'x', stream.read())
+
     def _write(self):
         with outfile.whole(self.out / 'y') as stream:
             stream.write(b'x')
