@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import configparser
+import posixpath
 import re
 
 from jinja2 import nativetypes
@@ -26,6 +27,35 @@ def _argv(task):
         else:
             # Words of a list, in a template.
             yield from re.findall(r"'([\w-]+)'(?=\s*[],])", text)
+
+
+def _published(path, paths):
+    """Where run-conformance publishes the report on an archive.
+
+    :param path: of the archive, one of ``paths`` in the folder for archives.
+    :returns: folder, URL and name of the link.
+    """
+    environment = nativetypes.NativeEnvironment()
+    environment.filters.update(
+        basename=posixpath.basename, dirname=posixpath.dirname,
+        relpath=posixpath.relpath,
+        regex_replace=lambda text, this, by: re.sub(this, by, text))
+    found = [{'path': f'/archives/{one}'} for one in paths]
+    known = {'run_conformance_archives': '/archives',
+             'run_conformance_results': '/out', 'run_conformance_url': 'url',
+             'run_conformance_found': {'files': found},
+             'run_conformance_item': found[paths.index(path)]}
+
+    def render(text):
+        return environment.from_string(text).render(known)
+
+    publish, = (task for task in _tasks('run-conformance')
+                if task['name'] == 'Publish each archive')
+    folder = render(publish['vars']['run_conformance_folder'])
+    known['run_conformance_folder'] = folder
+    link, = jobs.load('roles/run-conformance/tasks/zuul.yaml')
+    artifact, = link['zuul_return']['data']['zuul']['artifacts']
+    return folder, render(artifact['url']), render(artifact['name'])
 
 
 class RolesTest(testtools.TestCase):
@@ -95,6 +125,27 @@ class RolesTest(testtools.TestCase):
              'run_conformance_cluster': 'c1'})
         self.assertLessEqual({'--kubeconfig', '/k', '--cluster', 'c1'},
                              {*words})
+
+    def test_two_archives_of_a_folder_have_a_report_each(self):
+        """One report for both would hide the first, maybe a failure."""
+        for paths, folders, urls in (
+                (['a.tar.gz'], ['/out'], ['url/report.html']),
+                (['run/a.tar.gz'], ['/out/run'], ['url/run/report.html']),
+                (['run/junit_01.xml'], ['/out/run'], ['url/run/report.html']),
+                (['a.tar.gz', 'b.tar.gz', 'run/a.tar.gz'],
+                 ['/out/a', '/out/b', '/out/run'],
+                 ['url/a/report.html', 'url/b/report.html',
+                  'url/run/report.html']),
+                (['run/a.tar.gz', 'run/junit_01.xml'],
+                 ['/out/run/a', '/out/run/junit_01'],
+                 ['url/run/a/report.html', 'url/run/junit_01/report.html'])):
+            found = [_published(path, paths) for path in paths]
+
+            self.assertEqual(folders, [folder for folder, _, _ in found])
+            self.assertEqual(urls, [url for _, url, _ in found])
+            self.assertEqual(
+                [f'Conformance tests {folder[5:]}'.strip()
+                 for folder in folders], [name for _, _, name in found])
 
     def test_what_runs_with_other_options_is_not_taken_for_wanted(self):
         """Only "up" refuses it, so that is always called."""
