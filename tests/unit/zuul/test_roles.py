@@ -4,6 +4,7 @@ import configparser
 import posixpath
 import re
 
+import jinja2
 from jinja2 import nativetypes
 import testtools
 
@@ -176,6 +177,18 @@ class RolesTest(testtools.TestCase):
             return [task['name'] for task in _tasks(role) if 'until' in task
                     and not {'retries', 'delay'} <= task.keys()]
         self.each(wrong)
+
+    def test_a_kubeconfig_that_is_missing_is_not_waited_for(self):
+        """Code 2 is a wrong call, 3 a server that may answer later."""
+        task, = (task for task in _tasks('ensure-capi-management')
+                 if 'until' in task)
+
+        for code, ends, fails in ((0, True, False), (1, False, True),
+                                  (2, True, True), (3, False, True)):
+            self.assertEqual([ends, fails], [
+                jinja2.Environment().compile_expression(task[key])(
+                    ensure_capi_management_check={'rc': code})
+                for key in ('until', 'failed_when')], code)
 
     def test_no_value_of_a_user_is_in_a_command_line(self):
         """Everybody on the node may read it, and one may be a password."""
