@@ -48,3 +48,33 @@ class CodesTest(testtools.TestCase):
                 task['ansible.builtin.assert']['that'],
                 run_conformance_run=run,
                 run_conformance_found={'matched': 1}), run)
+
+    def test_without_a_cluster_the_role_says_what_to_set(self):
+        task = jobs.load('roles/run-conformance/tasks/main.yaml')[-1]
+
+        for run, wanted in (
+                ({'skipped': True}, 'run_conformance_kubeconfig'),
+                ({'rc': 3, 'stdout_lines': ['no node', 'is ready'],
+                  'stderr_lines': []}, 'is ready')):
+            said = jinja2.Template(
+                task['ansible.builtin.assert']['fail_msg']).render(
+                    run_conformance_archives='/archives',
+                    run_conformance_found={'matched': 0},
+                    run_conformance_run=run)
+
+            self.assertIn('There are 0 archives in /archives', said)
+            self.assertIn(wanted, said)
+
+    def test_a_missing_product_is_told_before_the_tests(self):
+        """They take hours, and the archive goes with the node."""
+        tasks = jobs.load('roles/run-conformance/tasks/main.yaml')
+        names = [task['name'] for task in tasks]
+        check, = (task for task in tasks
+                  if 'run_conformance_described.stat.exists' in
+                  task.get('ansible.builtin.assert', {}).get('that', ()))
+
+        self.assertLess(names.index(check['name']),
+                        names.index('Run the tests'))
+        for product, checked in (('', False), ('/PRODUCT.yaml', True)):
+            self.assertEqual(checked, holds(
+                check['when'], run_conformance_product=product))
