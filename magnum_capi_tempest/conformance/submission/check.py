@@ -67,6 +67,11 @@ def check(folder: str | pathlib.Path, *, title: str | None = None,
     :raises EnvironmentProblem: it cannot be read.
     """
     folder = pathlib.Path(folder).absolute()
+    if folder.is_file():
+        raise errors.UsageError(
+            'It is a file, not a folder', where=folder,
+            hint='To make the folder from an archive, use "conformance submit '
+                 'ARCHIVE --product FILE --output DIR"')
     if not folder.is_dir():
         raise errors.UsageError('There is no such folder', where=folder)
     latest = latest or required_.minors()[-1]

@@ -272,6 +272,16 @@ class CheckTest(_Base):
         self.assertRaises(errors.UsageError, check.check, self.folder,
                           latest='1.36')
 
+    def test_an_archive_is_no_submission_yet(self):
+        archive = self.folder / 'run.tar.gz'
+        archive.touch()
+
+        error = self.assertRaises(
+            errors.UsageError, check.check, archive)
+
+        self.assertIn('It is a file, not a folder', str(error))
+        self.assertIn('--product', str(error))
+
     def test_a_junit_file_that_cannot_be_read(self):
         for content in (b'', b'hello', archives.entity_bomb()):
             report = self.check(**{'junit_01.xml': content})
