@@ -11,6 +11,7 @@ import datetime
 import pathlib
 
 from magnum_capi import errors
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import namespaces
@@ -78,7 +79,18 @@ def find(where: Elsewhere, access: kubeconfigs.Access,
         return dataclasses.replace(known, target=target,
                                    keep=known.keep and not where.remove)
     return runs.Run(
-        folder, target, runner.Plan(namespace=metadata['name']), program,
+        folder, target, runner.Plan(
+            namespace=metadata['name'], stand_in=_stand_in(reader)), program,
         elsewhere=True, started=began.isoformat(), keep=not where.remove,
         about=dataclasses.replace(access.about, kubernetes=version),
         uid=metadata.get('uid') or '')
+
+
+def _stand_in(reader: kube.Client) -> bool:
+    """Whether nodes say that they are stand-ins; a user may not see nodes."""
+    try:
+        nodes = reader.items('/api/v1/nodes')
+    except kube.KubeError:
+        return False
+    return any(model.STAND_IN in (node.get('status') or {}).get(
+        'nodeInfo', {}).get('osImage', '') for node in nodes)

@@ -510,6 +510,16 @@ class TestElsewhere(run_box.TestCase):
         self.assertEqual(['status', 'retrieve', 'delete'], self.box.called)
         self.assertEqual([], self.box.lists['namespaces'])
 
+    def test_stand_ins_are_told_by_the_nodes(self):
+        """Of Hydrophone's results, nothing else tells."""
+        self.box.lists['nodes'] = [{**NODE, 'status': {
+            **NODE['status'], 'nodeInfo': {'osImage': 'X (stand-in)'}}}]
+        self.box.plain_hydrophone()
+
+        ended = self.attach(remove=True)
+
+        self.assertTrue(ended.result.stand_in_images)
+
     def test_the_folder_of_the_same_run(self):
         """It knows more of the run than its namespace does."""
         self.box.said = [KeyboardInterrupt()]

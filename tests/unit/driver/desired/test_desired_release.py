@@ -143,7 +143,6 @@ class UpgradedTest(testtools.TestCase):
                     'additionalStorageClasses': [
                         {'name': 'b', 'reclaimPolicy': other}]}}}}))
 
-
     def test_overlay_may_have_removed_what_a_fixed_value_is_in(self):
         pods = {'cidrBlocks': ['10.1.0.0/16']}
         found = desired_release.upgraded(
