@@ -131,7 +131,7 @@ class Loop:
         """Say why there is no status now, unless another process does."""
         if self._cluster.status_reason == reason:
             return
-        with contextlib.suppress(failures.ClusterGone, *failures.TRANSIENT):
+        with contextlib.suppress(errors.MagnumCapiError):
             with (self._reconciler.locked(0) if locked
                   else contextlib.nullcontext()):
                 if rows_module.is_in_progress(self._cluster):

@@ -11,7 +11,9 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
+from magnum_capi import errors
 from magnum_capi.kube import lease
+from magnum_capi.kube import rest
 from tests.lib import kube_server
 from tests.unit.driver import base
 from tests.unit.driver import objects
@@ -113,6 +115,20 @@ class WatchTest(base.TestCase):
         self.check_status()
         self.assertEqual([], [path for _, path in self.api.calls()
                               if '/leases' in path])
+
+    def test_reason_that_cannot_be_written_is_no_error_of_the_poll(self):
+        self.create()
+        for error in (rest.Forbidden('no right to the lock'),
+                      errors.UsageError('of another driver now')):
+            poller = self.new_loop()
+            answers = [rest.NotServed('not served'), error]
+
+            def refused(_timeout, answers=answers):
+                raise answers.pop(0)
+            poller._reconciler.locked = refused
+            self.w.later(minutes=61)
+            poller.poll()
+            self.assertEqual([], answers)
 
     def died(self):
         """A creation whose conductor died when helm was to begin."""
