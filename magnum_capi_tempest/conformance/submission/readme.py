@@ -9,6 +9,7 @@ import shlex
 
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest import redact
+from magnum_capi_tempest import texts
 
 #: How to create a cluster, if the user does not say.
 SETUP = """\
@@ -69,7 +70,8 @@ def render(result: model.Result, name: str, version: str,
         program += f' {result.backend_version}'
     commands = _sonobuoy(result) if sonobuoys else _hydrophone(result)
     return redact.redact(_TEXT.format(
-        name=name, version=version, kubernetes=kubernetes, program=program,
+        name=texts.line(name), version=texts.line(version),
+        kubernetes=kubernetes, program=program,
         setup=(setup or SETUP.format(kubernetes=kubernetes)).strip() + '\n',
         facts=_facts(result), commands='\n'.join(map(shlex.join, commands)),
         where=(_SONOBUOY.format(plugin=result.plugin) if sonobuoys

@@ -142,6 +142,13 @@ class BuildTest(_Base):
         self.assertIn('Press the button.', text)
         self.assertNotIn('openstack coe', text)
 
+    def test_the_readme_has_no_control_characters(self):
+        made = self.build(about=submissions.product_yaml(
+            name=r'"A\e[31m\nB"', version=r'"1\e[0m"'))
+
+        text = (made.folder / 'README.md').read_text()
+        self.assertTrue(text.startswith('# Conformance of A B 1, '), text)
+
     def test_a_failed_run_is_refused(self):
         text = self.refused(submissions.certified(broken=(0, 5)))
 
