@@ -10,6 +10,6 @@ state; both are pure. :mod:`magnum_capi.kube`, :mod:`helm` and :mod:`cloud` are
 thin adapters with timeouts. :mod:`keys` has rules and adapters for a cluster's
 secrets. The modules here act: Magnum calls :mod:`driver`; :mod:`operations`
 and :mod:`upgrading` record requests, :mod:`loop` carries them out and judges
-clusters, :mod:`monitor` tells their health.
+clusters, :mod:`monitor` reports their health.
 :mod:`adoption` takes over clusters of magnum-capi-helm.
 """

@@ -371,7 +371,7 @@ def _digest(path: str) -> str | None:
 
 
 def _features(chart: charts.Chart) -> charts.Features:
-    """What a chart can; a chart on this machine tells its version itself."""
+    """What a chart can; a chart on this machine contains its version."""
     return charts.features(chart.name, chart.version or charts.version_of(
         metadata(chart.name)))
 

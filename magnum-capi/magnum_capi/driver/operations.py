@@ -251,7 +251,7 @@ class Operations:
         with self._reporting('UPDATE', lambda error: False):
             with reconciler.locked(patience) as lock:
                 reconciler.stop_if_deleting()
-                reconciler.ownership.hand_on_keypair()
+                reconciler.ownership.copy_keypair()
                 state = reconciler.secrets.state()
                 state = state_module.with_record(
                     state, credentials.rotate(state.record))

@@ -259,7 +259,7 @@ class Ownership:
                     'brings in a new one', self._cluster.uuid, why, used.id,
                     user.id)
         if state.operation != 'DELETE':
-            self.hand_on_keypair()
+            self.copy_keypair()
         state = state_module.with_record(
             state, credentials.rotate(state.record))
         self._check_lock()
@@ -304,7 +304,7 @@ class Ownership:
         return app_credentials.check(
             data, self._store.cacert_file(), self._options.openstack_timeout)
 
-    def hand_on_keypair(self) -> None:
+    def copy_keypair(self) -> None:
         """Give the user, as the next owner, the key pair of the nodes.
 
         Without it, Nova refuses new nodes. Call this before the user makes a
@@ -316,7 +316,7 @@ class Ownership:
         if not cluster.keypair or user.id in (None, cluster.user_id):
             return
         try:
-            keypairs.hand_on(
+            keypairs.copy(
                 cluster.keypair, cluster.user_id, self._store.cloud.services,
                 lambda: self._store.admin_cloud().services)
         except services.CloudUnreachable:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Helm release of a cluster: applied, and mended where Helm is blind.
+"""The Helm release of a cluster: applied, and repaired where Helm cannot see.
 
 Helm compares manifests, not objects, and works on from the record of its last
 revision. So what a dead helm, a move to another management cluster or a newer

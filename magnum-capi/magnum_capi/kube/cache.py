@@ -52,7 +52,7 @@ _PAUSE = 1.0, 4.0
 _REFUSED = 240.0, 360.0
 
 #: The Cluster that an object belongs to, and its JSON.
-_Kept: typing.TypeAlias = tuple[str | None, bytes]
+_Stored: typing.TypeAlias = tuple[str | None, bytes]
 
 
 class CachedKube(client.Kube):
@@ -99,7 +99,7 @@ class CachedKube(client.Kube):
 class Informer:
     """The objects of a kind; starts with the first question for freshness.
 
-    Objects are kept as JSON, without ``managedFields``; callers get a copy.
+    Objects are stored as JSON, without ``managedFields``; callers get a copy.
 
     :param name: of the kind.
     :param labels: selector of the objects. Of these only the metadata are
@@ -119,7 +119,7 @@ class Informer:
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         #: By namespace and name.
-        self._objects: dict[str, dict[str, _Kept]] = (
+        self._objects: dict[str, dict[str, _Stored]] = (
             collections.defaultdict(dict))
         #: Path and resourceVersion to watch from, None: list again first.
         self._since: tuple[str, str] | None = None
@@ -202,12 +202,12 @@ class Informer:
 
     def _list(self, path: str) -> None:
         listed, version = client.read_pages(
-            self._kube.rest, path, _kept, self._labels,
+            self._kube.rest, path, _stored, self._labels,
             accept=self._accept_list)
         with self._lock:
             self._objects.clear()
-            for namespace, name, kept in listed:
-                self._objects[namespace][name] = kept
+            for namespace, name, stored in listed:
+                self._objects[namespace][name] = stored
         self._since = path, version
 
     def _watch(self, path: str) -> None:
@@ -225,12 +225,12 @@ class Informer:
                     'A watch was ended', status=obj.get('code', 0),
                     reason=obj.get('reason'), last_seen=obj.get('message'))
             if kind != 'BOOKMARK':
-                namespace, name, kept = _kept(obj)
+                namespace, name, stored = _stored(obj)
                 with self._lock:
                     if kind == 'DELETED':
                         self._objects[namespace].pop(name, None)
                     else:
-                        self._objects[namespace][name] = kept
+                        self._objects[namespace][name] = stored
             self._since = path, obj['metadata']['resourceVersion']
 
     def _opened(self) -> None:
@@ -238,8 +238,8 @@ class Informer:
             self._watching = not self._stopped.is_set()
 
 
-def _kept(obj: kinds.Object) -> tuple[str, str, _Kept]:
-    """Namespace, name and what is kept of an object."""
+def _stored(obj: kinds.Object) -> tuple[str, str, _Stored]:
+    """Namespace, name and what is stored of an object."""
     metadata = {k: v for k, v in obj['metadata'].items()
                 if k != 'managedFields'}
     content = json.dumps({**obj, 'metadata': metadata}, separators=(',', ':'))

@@ -17,7 +17,7 @@ from magnum_capi.kube import rest
 from magnum_capi.kube import served
 
 Answer = typing.TypeVar('Answer')
-_Kept = typing.TypeVar('_Kept')
+_Item = typing.TypeVar('_Item')
 
 #: Labels that an object must have, or a label selector.
 Labels: typing.TypeAlias = dict[str, str] | str
@@ -291,10 +291,10 @@ class Kube:
 
 
 def read_pages(connection: rest.Rest, path: str,
-               keep: collections.abc.Callable[[kinds.Object], _Kept],
+               keep: collections.abc.Callable[[kinds.Object], _Item],
                labels: Labels | None = None, fields: str | None = None,
                accept: str | None = None, pages: int | None = None
-               ) -> tuple[list[_Kept], str]:
+               ) -> tuple[list[_Item], str]:
     """Read a collection page by page, again if it expires half-way.
 
     :param path: of the collection.
@@ -310,7 +310,7 @@ def read_pages(connection: rest.Rest, path: str,
     headers = {'Accept': accept} if accept else {}
     query: rest.Query = {'labelSelector': _selector(labels),
                          'fieldSelector': fields, 'limit': _PAGE}
-    items: list[_Kept] = []
+    items: list[_Item] = []
     read = 0
     while True:
         try:

@@ -121,8 +121,8 @@ def discovered(answer: Object) -> dict[str, Kind]:
     return found
 
 
-def is_dispensable(name: str,
-                   served: collections.abc.Collection[str]) -> bool:
+def is_optional(name: str,
+                served: collections.abc.Collection[str]) -> bool:
     """Whether a server without this kind may never have had it.
 
     All other kinds belong to Cluster API, without which there is no cluster.

@@ -145,7 +145,8 @@ class Lock:
         if self._background:
             self._stop.clear()
             self._thread = threading.Thread(
-                target=self._keep, name=f'lock-{self._name}', daemon=True)
+                target=self._renew_until_stopped,
+                name=f'lock-{self._name}', daemon=True)
             self._thread.start()
 
     def renew(self) -> None:
@@ -183,7 +184,7 @@ class Lock:
             LOG.warning('Cannot give back the lock %s, it ends in %s s: %s',
                         self._name, self._duration, e)
 
-    def _keep(self) -> None:
+    def _renew_until_stopped(self) -> None:
         while not self._stop.wait(self._duration / _RENEWALS):
             try:
                 self.renew()

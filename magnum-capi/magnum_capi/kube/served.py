@@ -59,7 +59,7 @@ class Served:
             since = self._missed.get(name, -math.inf)
             if found is None and (
                     self._asked - since < _REMOVED
-                    or not kinds.is_dispensable(name, self._kinds)):
+                    or not kinds.is_optional(name, self._kinds)):
                 raise self.missing(name)
             return found
 

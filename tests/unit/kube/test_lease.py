@@ -329,7 +329,7 @@ class ThreadTest(_Base):
         waited = []
         held._stop.wait = lambda seconds: waited.append(seconds) or len(
             waited) > number
-        held._keep()
+        held._renew_until_stopped()
         return waited
 
     def test_it_renews_three_times_while_the_lock_lasts(self):

@@ -57,8 +57,8 @@ class DiscoveredTest(testtools.TestCase):
         self.assertEqual(
             {'RKE2ControlPlane': f'{CONTROL_PLANES}/v1beta1'}, found)
         # Kubeadm's need not be there then.
-        self.assertTrue(kinds.is_dispensable('KubeadmControlPlane', found))
-        self.assertFalse(kinds.is_dispensable(
+        self.assertTrue(kinds.is_optional('KubeadmControlPlane', found))
+        self.assertFalse(kinds.is_optional(
             'KubeadmControlPlane', ('Cluster', 'Machine')))
 
 

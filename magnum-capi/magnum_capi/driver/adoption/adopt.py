@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import typing
 
-from magnum_capi.driver.adoption import look
+from magnum_capi.driver.adoption import candidate
 from magnum_capi.driver.adoption import rules
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import replacement
@@ -156,7 +156,7 @@ class Adoption:
 
     def _judge(self, reconciler: reconcile.Reconciler,
                undo: bool) -> Outcome:
-        found = look.look(reconciler)
+        found = candidate.read(reconciler)
         why = rules.return_refusals(found) if undo else rules.refusals(found)
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
@@ -166,7 +166,7 @@ class Adoption:
         return self._preview(reconciler, found)
 
     def _preview(self, reconciler: reconcile.Reconciler,
-                 found: rules.Found) -> Outcome:
+                 found: rules.Candidate) -> Outcome:
         """Whether the next change of a cluster would replace its nodes."""
         options, state = self._runtime.options, rules.state(found)
         assert state.adopted and state.release

@@ -68,8 +68,8 @@ class Credential:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
-    """The facts about a cluster.
+class Candidate:
+    """The facts about a cluster that may be adopted or returned.
 
     :param cluster, template, groups: Magnum's rows.
     :param driver: that Magnum selects for the template.
@@ -99,13 +99,13 @@ def sanitized(name: str) -> str:
     return re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')
 
 
-def refusals(found: Found) -> list[str]:
+def refusals(found: Candidate) -> list[str]:
     """Why a cluster cannot be adopted now; empty: it can."""
     return [*_of_rows(found), *(_of_release(found) or _of_names(found)),
             *_of_credential(found)]
 
 
-def _of_rows(found: Found) -> collections.abc.Iterator[str]:
+def _of_rows(found: Candidate) -> collections.abc.Iterator[str]:
     stack = found.cluster.stack_id
     if stack == names.cluster(found.cluster.uuid):
         yield 'this driver created it'
@@ -118,7 +118,7 @@ def _of_rows(found: Found) -> collections.abc.Iterator[str]:
     yield from busy(found)
 
 
-def busy(found: Found) -> collections.abc.Iterator[str]:
+def busy(found: Candidate) -> collections.abc.Iterator[str]:
     """Rows whose operation is in progress or has failed."""
     status = found.cluster.status or ''
     if not status.endswith('_COMPLETE'):
@@ -129,7 +129,7 @@ def busy(found: Found) -> collections.abc.Iterator[str]:
                    f'{group.status}, but must end in COMPLETE')
 
 
-def _of_release(found: Found) -> list[str]:
+def _of_release(found: Candidate) -> list[str]:
     stack, release, chart = (
         found.cluster.stack_id, found.release, found.chart)
     if release is None or chart is None:
@@ -148,7 +148,7 @@ def _of_release(found: Found) -> list[str]:
     return []
 
 
-def _of_names(found: Found) -> collections.abc.Iterator[str]:
+def _of_names(found: Candidate) -> collections.abc.Iterator[str]:
     stack = found.cluster.stack_id
     if not names.is_release(stack) or sanitized(stack) != stack:
         yield (f'its name in Kubernetes is {stack}, from which {FORMER} and '
@@ -175,7 +175,7 @@ def _of_names(found: Found) -> collections.abc.Iterator[str]:
         yield f'its release has a node group {name}, but Magnum does not'
 
 
-def _of_credential(found: Found) -> collections.abc.Iterator[str]:
+def _of_credential(found: Candidate) -> collections.abc.Iterator[str]:
     if found.credential is None:
         yield ('Keystone does not have the application credential in its '
                "Secret for the cluster's user: rotate it first")
@@ -184,7 +184,7 @@ def _of_credential(found: Found) -> collections.abc.Iterator[str]:
                'Keystone: rotate it first')
 
 
-def without_autoscaler(found: Found,
+def without_autoscaler(found: Candidate,
                        values: typing.Mapping[str, typing.Any]) -> list[str]:
     """Node groups that would get a fixed size, without knowing the real one.
 
@@ -213,7 +213,7 @@ def mapping(groups: collections.abc.Iterable[typing.Any]) -> dict[str, str]:
             if group.role != rows_module.MASTER}
 
 
-def images(found: Found) -> dict[str, str | None]:
+def images(found: Candidate) -> dict[str, str | None]:
     """Image ids to replace with the template's, by uuid of the node group.
 
     Magnum writes the first template's image into these rows, and
@@ -227,7 +227,7 @@ def images(found: Found) -> dict[str, str | None]:
             or not rows_module.follows(group, found.template)}
 
 
-def state(found: Found) -> state_module.State:
+def state(found: Candidate) -> state_module.State:
     """The state of an adopted cluster.
 
     :param found: without :func:`refusals`.
@@ -248,7 +248,7 @@ def state(found: Found) -> state_module.State:
             images(found)))
 
 
-def changes(found: Found, written: state_module.State,
+def changes(found: Candidate, written: state_module.State,
             undo: bool) -> tuple[str, ...]:
     """The changes and their places, one line each.
 
@@ -269,7 +269,7 @@ def changes(found: Found, written: state_module.State,
         + ('removed' if undo else 'written'))
 
 
-def return_refusals(found: Found) -> list[str]:
+def return_refusals(found: Candidate) -> list[str]:
     """Why a cluster cannot be given back; empty: it can."""
     adopted = found.state.adopted
     if adopted is None:

@@ -15,8 +15,8 @@ from openstack import exceptions as sdk_exceptions
 from magnum_capi.driver.cloud import services
 
 
-def hand_on(name: str, owner: str, cloud: services.Services,
-            admin: collections.abc.Callable[[], services.Services]) -> None:
+def copy(name: str, owner: str, cloud: services.Services,
+         admin: collections.abc.Callable[[], services.Services]) -> None:
     """Give a user the key pair of another one, unless it has such a name.
 
     :param owner: id of the other user, who may be gone from Keystone.

@@ -46,7 +46,7 @@ _GRACE = 5
 #: Apply").
 _MAJOR = 3
 
-#: Seconds for helm to tell its version.
+#: Seconds for helm to report its version.
 _VERSION_TIMEOUT = 20
 
 #: Variables that helm gets from Magnum's environment: paths of programs,
@@ -237,7 +237,7 @@ class Helm:
 def _require_supported(program: str) -> None:
     """Refuse another major version of helm.
 
-    A program that does not tell its version is taken.
+    A program that does not report its version is accepted.
 
     :raises EnvironmentProblem: it is of another one.
     """

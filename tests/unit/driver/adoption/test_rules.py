@@ -27,7 +27,7 @@ def group(uuid, name, role='worker', **fields):
 
 
 def found(**fields):
-    return rules.Found(**{
+    return rules.Candidate(**{
         'cluster': types.SimpleNamespace(
             uuid=CLUSTER, user_id='u1', stack_id=STACK,
             status='CREATE_COMPLETE'),

@@ -19,15 +19,15 @@ class HandOnTest(testtools.TestCase):
         self.cloud.users[OTHER] = {in_cloud.PROJECT: ('member',)}
         self.cloud.keypairs[OWNER, 'key'] = 'ssh-ed25519 A'
 
-    def hand_on(self):
-        keypairs.hand_on('key', OWNER, self.fake.services(OTHER),
-                         lambda: self.fake.services(openstack_api.ADMIN))
+    def copy(self):
+        keypairs.copy('key', OWNER, self.fake.services(OTHER),
+                      lambda: self.fake.services(openstack_api.ADMIN))
 
     def made(self):
         return [body['keypair'] for *_, body in self.fake.asked('POST')]
 
     def test_user_gets_the_key_of_the_owner(self):
-        self.hand_on()
+        self.copy()
         self.assertEqual([{'name': 'key', 'public_key': 'ssh-ed25519 A',
                            'type': 'ssh'}], self.made())
         self.assertEqual({(user, 'key'): 'ssh-ed25519 A'
@@ -35,7 +35,7 @@ class HandOnTest(testtools.TestCase):
 
     def test_users_own_key_of_the_name_stays(self):
         self.cloud.keypairs[OTHER, 'key'] = 'ssh-ed25519 B'
-        self.hand_on()
+        self.copy()
         # Nobody asks for the other's.
         self.assertEqual([('GET', '/os-keypairs/key', {}, None)],
                          self.cloud.seen)
@@ -43,10 +43,10 @@ class HandOnTest(testtools.TestCase):
 
     def test_key_that_the_owner_has_deleted(self):
         self.cloud.keypairs.clear()
-        e = self.assertRaises(services.CloudError, self.hand_on)
+        e = self.assertRaises(services.CloudError, self.copy)
         self.assertIn('the keypair key', str(e))
 
     def test_cloud_without_nova(self):
         self.cloud.types = ('identity',)
-        self.hand_on()
+        self.copy()
         self.assertEqual([], self.cloud.seen)

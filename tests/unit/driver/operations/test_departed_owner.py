@@ -64,12 +64,12 @@ class DepartedOwnerTest(base.TestCase):
         for refused in (False, True):
             asked = []
 
-            def hand_on(name, owner, cloud, admin):
+            def copy(name, owner, cloud, admin):
                 # Before there is a credential: it is not forgotten.
                 asked.append((name, owner, list(self.w.cloud.credentials)))
                 if refused:
                     raise services.NotThere('There is no keypair key')
-            self.patch(keypairs, 'hand_on', hand_on)
+            self.patch(keypairs, 'copy', copy)
             self.resize(2)
             self.assertEqual([('key', 'u1', [])], asked)
             self.assert_works_for('u2')
@@ -81,24 +81,24 @@ class DepartedOwnerTest(base.TestCase):
 
         def away(*args):
             raise services.CloudUnreachable('No answer about the keypair key')
-        self.patch(keypairs, 'hand_on', away)
+        self.patch(keypairs, 'copy', away)
         self.resize(2)
         self.assertIn('No answer about the keypair',
                       self.w.cluster.status_reason)
         asked = []
-        self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
+        self.patch(keypairs, 'copy', lambda *args: asked.append(args[:2]))
         self.resize(2)
         self.assertEqual([('key', 'u1')], asked)
         self.assert_works_for('u2')
 
     def test_deletion_needs_no_key_pair(self):
         self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
-        self.patch(keypairs, 'hand_on', self.fail)
+        self.patch(keypairs, 'copy', self.fail)
         self.operations().delete()
         self.assert_works_for('u2')
 
     def test_owner_and_clusters_without_a_key_need_none(self):
-        self.patch(keypairs, 'hand_on', self.fail)
+        self.patch(keypairs, 'copy', self.fail)
         self.resize(2)
         self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         self.operations().rotate('u2')

@@ -37,7 +37,7 @@ class RotateTest(base.TestCase):
         self.created()
         self.w.rows.clusters[small_world.CLUSTER]['keypair'] = 'key'
         asked = []
-        self.patch(keypairs, 'hand_on', lambda *args: asked.append(args[:2]))
+        self.patch(keypairs, 'copy', lambda *args: asked.append(args[:2]))
         self.w.ask_as('u2', 'member')
         self.operations().rotate('u2')
         self.operations().rotate('u2')
@@ -54,7 +54,7 @@ class RotateTest(base.TestCase):
 
         def away(*args):
             raise services.CloudUnreachable('No answer about the keypair key')
-        self.patch(keypairs, 'hand_on', away)
+        self.patch(keypairs, 'copy', away)
         self.w.ask_as('u2', 'member')
         e = self.assertRaises(failures.Failed, self.operations().rotate, 'u2')
         self.assertIn('No answer about the keypair key', str(e))

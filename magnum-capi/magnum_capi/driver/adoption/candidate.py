@@ -13,7 +13,7 @@ from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver import reconcile
 
 
-def look(reconciler: reconcile.Reconciler) -> rules.Found:
+def read(reconciler: reconcile.Reconciler) -> rules.Candidate:
     """The facts about a cluster.
 
     :raises MagnumCapiError: Kubernetes or Keystone does not answer.
@@ -23,7 +23,7 @@ def look(reconciler: reconcile.Reconciler) -> rules.Found:
     release = _release(reconciler)
     chart = (None if release is None
              else _chart(reconciler.runtime.options, release))
-    return rules.Found(
+    return rules.Candidate(
         cluster, template, tuple(store.groups(cluster)),
         store.driver_of(template), reconciler.namespace,
         reconciler.secrets.state(), release,
