@@ -17,11 +17,11 @@ OLDEST = 20
 class Filter(base.Judging):
     """Add the driver discovery filter to Magnum's api-paste.ini.
 
-    Prints "changed", or "unchanged" if the filter is already there. Only the
-    filter is changed in the file. Restart Magnum's API after a change. Exit
-    code: 0 the file is as it should be, 1 it is not (with --check), 2 it
-    cannot be changed, for example because the Magnum installed here is older
-    than 2025.1 (20.0.0).
+    Prints "changed", with --check "would be changed", or "unchanged" if the
+    filter is already there. Only the filter is changed in the file. Restart
+    Magnum's API after a change. Exit code: 0 the file is as it should be, 1 it
+    is not (with --check), 2 it cannot be changed, for example because the
+    Magnum installed here is older than 2025.1 (20.0.0).
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -31,8 +31,8 @@ class Filter(base.Judging):
             help='Paste file, for example /etc/magnum/api-paste.ini.')
         parser.add_argument(
             '--check', action='store_true',
-            help='Change nothing; print what would be done, and exit with 1 '
-                 'if the file would be changed.')
+            help='Change nothing, and exit with 1 if the file would be '
+                 'changed.')
         parser.add_argument(
             '--remove', action='store_true',
             help='Remove the filter from the file.')
@@ -44,7 +44,9 @@ class Filter(base.Judging):
         changed = paste.put(
             args.file, dry=args.check, change=paste.without_filter
             if args.remove else paste.with_filter)
-        print('changed' if changed else 'unchanged', file=self.app.stdout)
+        print('unchanged' if not changed else
+              'would be changed' if args.check else 'changed',
+              file=self.app.stdout)
         return int(changed and args.check)
 
 
