@@ -114,7 +114,7 @@ def unasked(report: reports_.Report) -> str:
 
 
 def _unasked(one: Reason) -> bool:
-    return not one.promise.core and one.found.get('said') == judge.NOT_RUN
+    return not one.promise.core and one.found.get('reason') == judge.NOT_RUN
 
 
 def _cells(report: reports_.Report) -> list[Reason]:

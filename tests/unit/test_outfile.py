@@ -71,7 +71,8 @@ class OutfileTest(testtools.TestCase):
         self.addCleanup(os.close, reader)
 
         for path in pipe, null:
-            outfile.write_named(path, 'x')
+            with outfile.whole(path) as stream:
+                stream.write(b'x')
 
         self.assertEqual(b'x', os.read(reader, 9))
         self.assertTrue(pipe.is_fifo())
@@ -82,7 +83,8 @@ class OutfileTest(testtools.TestCase):
         """/dev/stdout is a link; replaced, it would be gone for all."""
         with open(pathlib.Path(self.useFixture(fixtures.TempDir()).path,
                                'stdout'), 'w+b') as stream:
-            outfile.write_named(f'/dev/fd/{stream.fileno()}', 'x')
+            with outfile.whole(f'/dev/fd/{stream.fileno()}') as out:
+                out.write(b'x')
 
             self.assertEqual(b'x', stream.read())
 

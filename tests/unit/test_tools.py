@@ -223,7 +223,7 @@ class UsageTest(testtools.TestCase):
     def test_options_of_the_commands_that_they_run(self):
         """All are known: only the last word is not."""
         clouds = argparse.ArgumentParser()
-        tempest.add_cloud(clouds, required=False)
+        tempest.add_cloud(clouds, always=False)
         for script, command, others in (
                 (['run_sandbox.sh'], sandbox.Tempest, ()),
                 (['test_driver.sh', 'x'], driver_test.Test, options(clouds))):
