@@ -282,12 +282,17 @@ def _line(error: Exception) -> str:
 def explained(name: str | None) -> collections.abc.Iterator[None]:
     """Turn errors of a cloud or of clouds.yaml into errors of one line.
 
-    :param name: of the cloud, for the errors.
+    :param name: of the cloud, for the errors; None if nothing names one.
     """
     try:
         yield
     except (exceptions.ConfigException,
             auth_exceptions.MissingRequiredOptions) as e:
+        if not name:
+            raise errors.UsageError(
+                'No cloud is named, and the OS_* variables do not lead to one',
+                last_seen=_line(e),
+                hint='Name one of clouds.yaml, or set OS_CLOUD') from e
         raise errors.UsageError(
             'clouds.yaml does not lead to this cloud', where=name,
             last_seen=_line(e),

@@ -102,7 +102,7 @@ def _caller(target: runs.Target, connect: Connect) -> _Call:
     from keystoneauth1 import exceptions
 
     from magnum_capi.discovery import cloud as clouds
-    name = target.cloud or 'OS_CLOUD'
+    name = target.cloud or None
     with clouds.explained(name):
         magnum = connect(target.cloud).container_infrastructure_management
 

@@ -161,6 +161,14 @@ class TestAccess(testtools.TestCase):
             errors.UsageError, kubeconfigs.check, runs.Target('c1', 'none'))
         self.assertIn('(none)', str(error))
 
+    def test_when_nothing_names_a_cloud(self):
+        for name in ('OS_CLOUD', 'OS_AUTH_URL', 'OS_CLIENT_CONFIG_FILE'):
+            self.useFixture(fixtures.EnvironmentVariable(name))
+        error = self.assertRaises(
+            errors.UsageError, kubeconfigs.check, runs.Target('c1'))
+        self.assertIn('No cloud is named', str(error))
+        self.assertIn('set OS_CLOUD', str(error))
+
     def test_without_the_library(self):
         with mock.patch.dict(sys.modules, {'openstack': None}):
             error = self.assertRaises(
