@@ -24,7 +24,6 @@ from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
 from magnum_capi_tempest.toolchain import programs
-from tests.functional import recorder
 from tools.offline import pins as offline
 
 #: Programs that commands use, and no image has.
@@ -157,18 +156,6 @@ class TestMaking(testtools.TestCase):
     def kept(self):
         return os.listdir(self.home) if self.home.exists() else []
 
-    def test_two_at_once(self):
-        both = [self.start(), self.start()]
-        [one, two] = [p.communicate(timeout=600) for p in both]
-
-        self.assertEqual([0, 0], [p.returncode for p in both])
-        self.assertEqual(one[0], two[0])
-        self.assertEqual(1, len(self.kept()))
-        # Not if helm is on PATH or was downloaded, which is too quick.
-        if 'building' in one[1] + two[1]:
-            self.assertEqual(
-                1, (one[1] + two[1]).count('building helm 3.20.2: '))
-
     def test_killed_and_interrupted_builds_leave_nothing_half_made(self):
         for sign in signal.SIGKILL, signal.SIGINT:
             before = set(self.kept())
@@ -188,18 +175,3 @@ class TestMaking(testtools.TestCase):
         out, _ = self.start().communicate(timeout=600)
         self.assertEqual('3.20.2', programs.version(
             pins.load().programs['helm'].statement, out.strip()))
-
-    def test_broken_cache_file_is_made_again(self):
-        self.useFixture(fixtures.EnvironmentVariable(
-            'MAGNUM_CAPI_CACHE', self.cache))
-        said = recorder.Recorder()
-        file = toolchain.ensure(['helm'], said)['helm']
-        if not file.is_relative_to(self.cache):
-            self.skipTest('helm is on PATH')
-        whole = file.stat().st_size
-        os.truncate(file, 1000)
-        again = toolchain.ensure(['helm'], said)['helm']
-
-        self.assertEqual(whole, again.stat().st_size)
-        self.assertEqual(
-            1, len([t for t in said.lines if 'is broken' in t]))

@@ -113,23 +113,3 @@ class TestCommandLine(base.BaseTest):
         self.assertIn('r1: ended', output)
         # Neither keys nor parts of files are left.
         self.assertEqual([], list((self.base / 'tmp').iterdir()))
-
-    def test_a_dry_run_prints_and_does_nothing(self):
-        cluster = self.cluster()
-        code, output = self.finish('run', '--dry-run', '--mode',
-                                   'certified-conformance', cluster=cluster)
-
-        self.assertEqual(0, code, output)
-        self.assertEqual([], cluster.asked)
-        for words in ('sonobuoy run', '--mode certified-conformance',
-                      'status', '--json', 'retrieve', 'delete'):
-            self.assertIn(words, output)
-        self.assertFalse((self.base / 'state').exists())
-
-    def test_an_error_is_one_line_and_never_code_1(self):
-        code, output = self.finish('attach', 'nobody')
-        self.assertEqual(2, code, output)
-        cluster = self.cluster(base.running(), running=True)
-        code, output = self.finish('run', cluster=cluster)
-        self.assertEqual(3, code, output)
-        self.assertNotIn('Traceback', output)

@@ -49,13 +49,6 @@ class TestArchives(testtools.TestCase):
         self.assertEqual(one.name, other.name)
         self.assertEqual(one.read_bytes(), other.read_bytes())
 
-    def test_a_second_build_makes_nothing(self):
-        self.assertIn('image pause', build(self.home / 'a'))
-        told = build(self.home / 'a')
-
-        self.assertIn('2 image archives: all exist', told)
-        self.assertNotIn('image pause', told)
-
     def test_pause_runs_and_ends_when_told(self):
         program = self.home / 'pause'
         with tarfile.open(self.build()) as tar:
@@ -70,17 +63,6 @@ class TestArchives(testtools.TestCase):
         process.terminate()
 
         self.assertEqual(0, process.wait(60))
-
-    def test_check_tells_what_is_broken(self):
-        path = self.build()
-        path.write_bytes(b'')
-        done = subprocess.run(
-            [*COMMAND, 'check', '--directory', self.home / 'a'],
-            stdout=subprocess.PIPE, text=True, timeout=600)
-
-        self.assertEqual(1, done.returncode)
-        self.assertIn(f'broken: {path.name}: ', done.stdout)
-        self.assertIn('missing: busybox', done.stdout)
 
 
 class TestNames(testtools.TestCase):

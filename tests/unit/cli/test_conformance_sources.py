@@ -42,7 +42,7 @@ class OwnerTest(testtools.TestCase):
                               'contexts: [{name: c, context: {}}]\n')
         runs.save(runs.Run(
             self.folder, runs.Target(kubeconfig=str(kubeconfig)),
-            runner.Plan(), stage=runs.ENDED, started='2026-11-20T09:00:00+00:00',
+            runner.Plan(), stage=runs.ENDED, started='2026-11-20T09:00+00:00',
             archive=path.name, about=model.Cluster(driver=driver),
             sha256=hashlib.sha256(path.read_bytes()).hexdigest()))
         return path

@@ -409,13 +409,5 @@ class TestTwoProcesses(base.TestCase):
 
 class TestDoor(base.TestCase):
 
-    def test_unknown_program(self):
-        error = self.assertRaises(
-            errors.UsageError, toolchain.ensure, ['etcd', 'etc', 'kubctl'])
-
-        self.assertIn('Unknown program etc, kubctl', str(error))
-        self.assertIn('Known programs: etcd, kube-apiserver', str(error))
-        self.assertEqual(2, error.exit_code)
-
     def test_nothing_to_do(self):
         self.assertEqual({}, toolchain.ensure([]))
