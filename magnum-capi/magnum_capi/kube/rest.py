@@ -334,10 +334,11 @@ def _refused(answer: urllib3.HTTPResponse, content: bytes,
     try:
         said = json.loads(content)
         details = said.get('details') or {}
+        object_ = details.get('kind', ''), details.get('name', '')
     except (ValueError, AttributeError):
+        # Not of an API server, but of a proxy or load balancer in front of it.
         said = {'message': content[:200].decode(errors='replace')}
-        details = {}
-    object_ = details.get('kind', ''), details.get('name', '')
+        object_ = '', ''
     reason = said.get('reason')
     kind, what, hint = _REFUSALS.get(
         status, (KubeError, f'refused: {status}', None))

@@ -155,6 +155,12 @@ class RefusalsTest(_Base):
             with self.subTest(body):
                 self.refused(rest.NotServed, (404, {}, body))
 
+    def test_refusal_of_something_in_front_of_the_server(self):
+        for details in ('busy', ['busy'], 7):
+            with self.subTest(details):
+                self.refused(rest.Unreachable, *[
+                    (503, {}, {'details': details})] * 99)
+
     def test_no_error_has_the_query_or_the_token(self):
         self.api.faults = [(422, {}, {})]
         e = self.assertRaises(
