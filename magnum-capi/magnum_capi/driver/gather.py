@@ -223,7 +223,7 @@ class Planner:
             rows.naming.node_group(group.uuid) not in there
             for group in workers)
         return spec_model.ClusterSpec(
-            uuid=cluster.uuid, name=cluster.name,
+            uuid=cluster.uuid, release=rows.naming.release, name=cluster.name,
             project_id=cluster.project_id, user_id=cluster.user_id,
             image=self._image(template.image_id),
             master_flavor=flavors.get(desired_release.CONTROL_PLANE)
@@ -255,8 +255,7 @@ class Planner:
             auth_url=self.cloud.services.identity_url(
                 self.options.credential_interface),
             management_cidrs=self.options.management_cidrs,
-            attributes=attributes.requested(template, cluster),
-            adopted_name=rows.naming.release)
+            attributes=attributes.requested(template, cluster))
 
     def _networks(self) -> spec_model.Networks:
         cluster, cloud = self.rows.cluster, self.cloud

@@ -17,6 +17,7 @@ import yaml
 
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import charts
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm
@@ -87,7 +88,8 @@ class SchemaTest(testtools.TestCase):
         cluster, store = world.row(), world.store
         return gather.Planner(
             rows.Rows(cluster, store.groups(cluster),
-                      store.template(small_world.TEMPLATE)),
+                      store.template(small_world.TEMPLATE),
+                      names.Naming(small_world.RELEASE)),
             store.cloud, dataclasses.replace(
                 config.Options.read(cfg.ConfigOpts()),
                 chart_name=str(self.folder))).plan().values

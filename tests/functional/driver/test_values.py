@@ -41,7 +41,8 @@ OTHER_IMAGE = spec_model.Image(
 NETWORK = '1f2c1f2c-0000-4000-8000-00000000000c'
 
 SMALL = spec_model.ClusterSpec(
-    uuid=UUID, name='Größe: eins', project_id='0' * 32, user_id='u' * 64,
+    uuid=UUID, release=names.cluster(UUID), name='Größe: eins',
+    project_id='0' * 32, user_id='u' * 64,
     image=IMAGE, master_flavor='m1.medium', node_groups=(
         spec_model.NodeGroupSpec(
             uuid=WORKER, name='default-worker', count=1, flavor='m1.small',
@@ -57,7 +58,8 @@ LABELS = {
     'ingress_controller': 'nginx', 'keystone_auth_enabled': 'true'}
 
 LARGE = spec_model.ClusterSpec(
-    uuid=UUID, name='large', project_id='0' * 32, user_id='u1', image=IMAGE,
+    uuid=UUID, release=names.cluster(UUID), name='large', project_id='0' * 32,
+    user_id='u1', image=IMAGE,
     master_flavor='m1.large', master_count=3, labels=LABELS,
     network_driver='cilium', external_network_id=NETWORK,
     dns_nameservers=('192.0.2.53',), keypair='ops key',

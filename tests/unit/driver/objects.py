@@ -18,6 +18,7 @@ import pathlib
 
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import merging
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver.observed import snapshot
 
@@ -258,8 +259,9 @@ def cluster_spec(uuid, image):
     :param image: spec.Image.
     """
     return spec.ClusterSpec(
-        uuid=uuid, name='dev', project_id='p1', user_id='u1', image=image,
-        master_flavor='m1.medium', node_groups=(spec.NodeGroupSpec(
+        uuid=uuid, release=names.cluster(uuid), name='dev', project_id='p1',
+        user_id='u1', image=image, master_flavor='m1.medium',
+        node_groups=(spec.NodeGroupSpec(
             uuid='1f2c1f2c-0000-4000-8000-000000000002',
             name='default-worker', count=2, flavor='m1.small',
             is_default=True),))

@@ -15,6 +15,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import desired_release
 from magnum_capi.driver.desired import merging
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
 from magnum_capi.driver.desired import spec
 from magnum_capi.driver import gather
@@ -46,7 +47,8 @@ class Base(testtools.TestCase):
         cluster = self.w.row()
         return gather.Planner(
             rows.Rows(cluster, self.w.store.groups(cluster),
-                      self.w.store.template(small_world.TEMPLATE)),
+                      self.w.store.template(small_world.TEMPLATE),
+                      names.Naming(small_world.RELEASE)),
             self.w.store.cloud, config.Options.read(conf), **kwargs).plan()
 
 

@@ -40,20 +40,13 @@ class Rows:
 
     :param cluster, template: Magnum's objects, or similar ones.
     :param groups: all node groups.
-    :param adopted_naming: names of a cluster that another driver created;
-        None: those of this driver.
+    :param naming: names of the cluster's objects.
     """
 
     cluster: typing.Any
     groups: tuple[typing.Any, ...]
     template: typing.Any
-    adopted_naming: names.Naming | None = None
-
-    @property
-    def naming(self) -> names.Naming:
-        """Names of the cluster's objects."""
-        return self.adopted_naming or names.Naming(
-            names.cluster(self.cluster.uuid))
+    naming: names.Naming
 
     @property
     def operation(self) -> str:

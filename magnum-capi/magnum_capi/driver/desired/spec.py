@@ -128,10 +128,11 @@ class ClusterSpec:
     :param auth_url: of Keystone, for keystone_auth_enabled.
     :param management_cidrs: from which the management cluster connects.
     :param attributes: see attributes.requested.
-    :param adopted_name: name of the release, if another driver chose it.
+    :param release: name of the Helm release and of the Cluster.
     """
 
     uuid: str
+    release: str
     name: str
     project_id: str
     user_id: str
@@ -156,12 +157,6 @@ class ClusterSpec:
     management_cidrs: tuple[str, ...] = ()
     attributes: typing.Mapping[str, typing.Any] = dataclasses.field(
         default_factory=dict)
-    adopted_name: str | None = None
-
-    @property
-    def release(self) -> str:
-        """Name of the Helm release and of the Cluster."""
-        return self.adopted_name or names.cluster(self.uuid)
 
 
 def image(image_id: str,

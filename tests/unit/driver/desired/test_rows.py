@@ -64,7 +64,8 @@ class RowsTest(testtools.TestCase):
         cluster = self.w.row()
         cluster.status = status or cluster.status
         return rows.Rows(cluster, self.w.store.groups(cluster),
-                         self.w.store.template(small_world.TEMPLATE))
+                         self.w.store.template(small_world.TEMPLATE),
+                         names.Naming(small_world.RELEASE))
 
     def changed(self, table, uuid, autoscaled=(), **fields):
         """Whether another digest is made of rows with these fields."""
