@@ -3,7 +3,6 @@
 """``magnum-capi tempest``: test an existing cloud."""
 
 import argparse
-import os
 import pathlib
 import shlex
 import sys
@@ -56,17 +55,12 @@ class Init(base.Command):
             say(f'{line[0].upper()}{line[1:]}.\n')
         say('To find this out, it created cluster templates, '
             'magnum-capi-init-*, and deleted them.\n')
-        workers = (f' --concurrency {choice.workers}' if choice.workers
-                   else '')
-        # "sandbox env" sets it; Tempest would read another configuration.
-        unset = ('  unset TEMPEST_CONFIG_DIR\n'
-                 if os.environ.get('TEMPEST_CONFIG_DIR') else '')
+        folder = shlex.quote(str(args.folder))
         say('To test the cloud:\n'
-            f'{unset}  cd {shlex.quote(str(args.folder))}\n'
-            f"  tempest run --regex 'magnum_capi.*smoke'{workers}\n"
+            f'  magnum-capi tempest run {folder} --regex '
+            "'magnum_capi.*smoke'\n"
             'If a run is killed, this shows what it left:\n'
-            '  magnum-capi tempest leaks '
-            f'{shlex.quote(str(args.folder))}\n')
+            f'  magnum-capi tempest leaks {folder}\n')
 
 
 def _of_driver(name: str) -> dict[str, str] | None:

@@ -29,7 +29,7 @@ MIRROR = 'MAGNUM_CAPI_MIRROR'
 
 #: Seconds until a publisher, or the proxy, must accept a connection, and until
 #: the next bytes.
-_TIMEOUTS = 2, 20
+_TIMEOUTS = 1, 20
 
 #: Number of attempts at an interrupted transfer.
 ATTEMPTS = 3

@@ -7,6 +7,7 @@ written at the end; stestr's own output would print them twice.
 
 import collections.abc
 import os
+import re
 import shutil
 import sys
 import time
@@ -29,6 +30,7 @@ _CLEAR = '\r\x1b[K'
 
 _WORDS = {'success': 'ok', 'xfail': 'ok', 'fail': 'FAILED', 'skip': 'SKIPPED',
           'uxsuccess': 'FAILED: it is marked as an expected failure'}
+_NOT_SET_UP = re.compile(r'setUpClass \((.+)\)')
 
 
 class Live:
@@ -78,10 +80,21 @@ class Live:
         if status in _WORDS:
             # Others are fixtures of classes, or of stestr.
             self._ended.update({name} & self._known)
+            self._ended.update(self._of_class(name))
         self._failed += status in ('fail', 'uxsuccess')
         self._say(f'{{{_worker(record)}}} {name}{_took(record)} ... '
                   f'{_WORDS.get(status, "did not end")}{_why(record)}')
         self._tell(record)
+
+    def _of_class(self, name: str) -> set[str]:
+        """The tests of a class that was not set up: none is reported.
+
+        unittest reports the class instead, as ``setUpClass (module.Class)``
+        (unittest/suite.py, _handleClassSetUp).
+        """
+        found = _NOT_SET_UP.fullmatch(name)
+        return set() if not found else {
+            one for one in self._known if one.rpartition('.')[0] == found[1]}
 
     def _say(self, text: str) -> None:
         self._clear()
@@ -103,7 +116,7 @@ class Live:
             self._progress.info(self._count() + self._left())
 
     def _count(self) -> str:
-        """How many tests have run: ``12 of 446 tests, 1 failed``."""
+        """How many tests are done: ``12 of 446 tests, 1 failed``."""
         return (f'{len(self._ended)} of '
                 f'{texts.number(len(self._known), "test")}, '
                 f'{self._failed} failed')

@@ -250,7 +250,8 @@ class Choice:
         else:
             found.append('the users in clouds.yaml are used; tests that need '
                          'an administrator or a second user are skipped if '
-                         'there is none')
+                         f'there is none, and --concurrency {self.workers} '
+                         'is the highest')
         if not self.promises(KEEPS_DRIVER):
             found.append('this Magnum is older than 23: the driver of a '
                          'cluster template is the property magnum_driver of '

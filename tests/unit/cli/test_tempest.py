@@ -46,23 +46,14 @@ class InitTest(testtools.TestCase):
         self.assertIn('--cloud', said)
         self.assertIn('OS_CLOUD', said)
 
-    def test_another_configuration_is_to_be_unset_first(self):
-        words = ('--cloud', 'c', '--image', 'ubuntu', 'w')
-        for value, told in ((None, False), ('/a/sandbox', True)):
-            self.useFixture(fixtures.EnvironmentVariable(
-                'TEMPEST_CONFIG_DIR', value))
-            out, _ = self.init(*words)
-            self.assertEqual(
-                told, 'To test the cloud:\n  unset TEMPEST_CONFIG_DIR\n'
-                in out)
-
     def test_it_says_what_was_chosen_and_what_is_next(self):
         out, called = self.init('--cloud', 'c', '--image', 'ubuntu', 'my dir')
 
         self.assertEqual((pathlib.Path('my dir'), ['c']), called.args[:2])
         self.assertIn('Image ubuntu, flavor m1.small', out)
-        self.assertIn("  cd 'my dir'\n", out)
-        self.assertIn('--concurrency 1\n', out)
+        self.assertIn("  magnum-capi tempest run 'my dir' --regex "
+                      "'magnum_capi.*smoke'\n", out)
+        self.assertIn('--concurrency 1 is the highest', out)
 
     def test_what_else_is_reported(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)

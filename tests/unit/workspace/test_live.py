@@ -21,13 +21,27 @@ Details: no such flavor
 class LiveTest(testtools.TestCase):
 
     def shown(self, stream):
+        return self.written(stream)[0]
+
+    def written(self, stream):
+        """Lines of standard output and of standard error."""
         out, err = (self.useFixture(fixtures.StringStream(name)).stream
                     for name in ('out', 'err'))
         self.useFixture(fixtures.MonkeyPatch('sys.stdout', out))
         self.useFixture(fixtures.MonkeyPatch('sys.stderr', err))
         live.Live().read(io.BytesIO(stream.data))
-        out.seek(0)
-        return out.read().splitlines()
+        return [text.seek(0) or text.read().splitlines()
+                for text in (out, err)]
+
+    def test_tests_of_a_class_that_was_not_set_up_are_done(self):
+        stream = streams.Stream()
+        for name in ('a.B.test_one[id-1]', 'a.B.test_two[id-2]',
+                     'a.Bc.test_three[id-3]', 'a.D.test_four[id-4]'):
+            stream.listed(name)
+        stream.test('setUpClass (a.B)', 'skip', reason='no flavor')
+        stream.test('setUpClass (a.D)', 'fail', traceback=TRACEBACK)
+
+        self.assertIn('3 of 4 tests, 1 failed', self.written(stream)[1][-1])
 
     def test_a_failure_says_what_was_wrong(self):
         line, = self.shown(streams.Stream().test(
