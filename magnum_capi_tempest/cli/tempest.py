@@ -3,6 +3,7 @@
 """``magnum-capi tempest``: test an existing cloud."""
 
 import argparse
+import os
 import pathlib
 import shlex
 import sys

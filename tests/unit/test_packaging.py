@@ -3,7 +3,6 @@
 """What an installation contains: built once, from what git would have."""
 
 import ast
-import configparser
 import dataclasses
 import functools
 from importlib import metadata
@@ -147,29 +146,6 @@ class WheelTest(testtools.TestCase):
         self.assertEqual({'magnum_capi_tempest'}, {
             name for name in top
             if not name.startswith('magnum_capi_tempest-')})
-
-
-class CoverageTest(testtools.TestCase):
-    """What ``tox -e cover`` measures."""
-
-    def settings(self, name):
-        parser = configparser.ConfigParser()
-        parser.read(TOP / '.coveragerc')
-        return re.findall(r'[^\s,]+', re.sub(
-            r'(?m)^\s*#.*', '', parser['run'][name]))
-
-    def test_every_package_is_measured(self):
-        found = {path.parent.name for pattern in (
-            '*/__init__.py', '*/*/__init__.py')
-            for path in TOP.glob(pattern)
-            if path.parent.name.startswith('magnum_capi')
-            and not path.is_relative_to(TOP / 'tests')}
-
-        self.assertEqual(found, set(self.settings('source')))
-
-    def test_what_is_left_out_exists(self):
-        for pattern in self.settings('omit'):
-            self.assertNotEqual([], list(TOP.glob(pattern)), pattern)
 
 
 class MetadataTest(testtools.TestCase):
