@@ -36,7 +36,7 @@ class CommandsTest(testtools.TestCase):
     def test_filter_says_whether_it_changed_something(self):
         put = self.patch(paste, 'put', side_effect=[True, False] * 2)
 
-        for said in ((1, 'changed\n'), (0, 'unchanged\n')):
+        for said in ((1, 'would be changed\n'), (0, 'unchanged\n')):
             self.assertEqual(said, self.call(
                 discovery_filter.Filter, 'f', '--check'))
         for said in ((0, 'changed\n'), (0, 'unchanged\n')):
