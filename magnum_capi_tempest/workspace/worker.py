@@ -11,7 +11,6 @@ stestr gives each worker a list of tests. They go into the pool of the run
 (:mod:`.pool`), from which each worker takes classes.
 """
 
-import collections
 import collections.abc
 import contextlib
 import functools
@@ -86,15 +85,14 @@ class Runner(runner.SubunitTestRunner):
         return self._result, failed
 
 
-def _taken(tests: collections.abc.Iterable[unittest.TestCase],
-           classes: pool.Pool) -> collections.abc.Iterator[unittest.TestCase]:
-    """The tests of the classes that this worker takes."""
-    known = collections.defaultdict(list)
-    for test in tests:
-        known[test.id()].append(test)
-    for ids in classes:
-        for test_id in ids:
-            yield from known[test_id]
+def _taken(tests: list[unittest.TestCase], classes: pool.Pool
+           ) -> collections.abc.Iterator[unittest.TestCase]:
+    """The tests of the classes that this worker takes.
+
+    Those of a class come in the order in which they were loaded.
+    """
+    for ids in map(set, classes):
+        yield from (test for test in tests if test.id() in ids)
 
 
 class _Interruptible(unittest.TestSuite):

@@ -262,13 +262,13 @@ def _facts(box: 'boxes.Box', spec: specs.Spec, order: Order) -> dict[str, str]:
 def workers(spec: specs.Spec) -> int:
     """Number of workers with which a sandbox runs tests by default.
 
-    Tests mostly wait: on two processors the whole suite took 13 minutes with
-    four workers, and 23 with two. But nodes and servers that are real programs
-    need the processors themselves.
+    Tests mostly wait: with four workers, two processors were idle for half of
+    the time. But nodes and servers that are real programs need the processors
+    themselves.
     """
     if spec.nodes != nodes.MEMORY or spec.openstack:
         return 2
-    return min(2 * len(os.sched_getaffinity(0)), 4)
+    return min(3 * len(os.sched_getaffinity(0)), 8)
 
 
 def _clashing(box: 'boxes.Box', spec: specs.Spec, order: Order

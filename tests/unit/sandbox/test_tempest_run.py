@@ -124,7 +124,7 @@ class RunTest(_Base):
 
     def test_workers(self):
         for processors, given, changes, workers in (
-                (1, None, {}, '2'), (2, None, {}, '4'), (16, None, {}, '4'),
+                (1, None, {}, '3'), (2, None, {}, '6'), (16, None, {}, '8'),
                 (2, 1, {}, '1'), (2, 0, {}, '0'),
                 # Machines are programs, too.
                 (2, None, {'nodes': nodes.DOCKER}, '2'),

@@ -174,6 +174,13 @@ class SharedTest(testtools.TestCase):
              ('test_it.Mine.test_1', 'success'),
              ('test_it.Theirs.test_2', 'success')], sorted(found))
 
+    def test_the_order_in_a_class_is_that_of_the_loader(self):
+        found = self.run_worker('test_it.Mine.test_2', 'test_it.Mine.test_1')
+
+        self.assertEqual(
+            ['test_it.Mine.test_1', 'test_it.Mine.test_2'],
+            [test for test, status in found if status == 'success'])
+
 
 _INTERRUPTED = '''
 import os, pathlib, signal, testtools
