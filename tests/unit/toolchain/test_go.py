@@ -72,7 +72,8 @@ class TestDecisions(base.TestCase):
                                 (None, '-mod=readonly')):
             self.assertEqual(
                 ['/go', 'build', updates, '-trimpath',
-                 '-buildvcs=false', '-p', '2', '-ldflags',
+                 '-buildvcs=false', '-gcflags=all=-dwarf=false', '-p', '2',
+                 '-ldflags',
                  '-s -w -X a.v=v1 -X a.w=2', '-o', '/out', 'a/b'],
                 build.command('/go', pins.Build(
                     'b', '1', 'a/b', module, variables=('a.v=v1', 'a.w=2')),
