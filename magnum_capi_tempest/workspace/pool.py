@@ -16,6 +16,7 @@ import functools
 import os
 import pathlib
 import re
+from urllib import parse
 
 from magnum_capi import outfile
 
@@ -87,7 +88,9 @@ class Pool:
         for name in sorted(classes, key=lambda name: seconds(classes[name]),
                            reverse=True):
             try:
-                (self._folder / TAKEN / name).touch(exist_ok=False)
+                # Names of scenarios may have any character.
+                (self._folder / TAKEN / parse.quote(name, safe='')).touch(
+                    exist_ok=False)
             except FileExistsError:
                 continue
             return classes[name]

@@ -52,6 +52,11 @@ class PoolTest(testtools.TestCase):
             [[f'{LONG}.test_1'], [f'{ANOTHER}.test_1']], list(other))
         self.assertEqual([], list(one))
 
+    def test_a_scenario_may_have_any_name(self):
+        ids = [f'{LONG}.test_1(image a/b.c)', f'{LONG}.test_1(image a/d.c)']
+
+        self.assertEqual([ids[:1], ids[1:]], list(self.worker(1, *ids)))
+
     def test_what_is_not_listed_yet_is_left_to_its_worker(self):
         self.assertEqual(
             [[f'{SHORT}.test_1']], list(self.worker(1, f'{SHORT}.test_1')))

@@ -165,7 +165,7 @@ class SharedTest(testtools.TestCase):
     def test_it_runs_what_nobody_has_taken(self):
         (self.base / pool.TESTS / '1').write_text(
             'test_it.Theirs.test_2\ntest_it.Taken.test_1\n')
-        (self.base / pool.TAKEN / '1 test_it.Taken').touch()
+        (self.base / pool.TAKEN / '1%20test_it.Taken').touch()
 
         found = self.run_worker('test_it.Mine.test_1')
 
