@@ -55,7 +55,8 @@ def whole(path: str | pathlib.Path, mode: int = PUBLIC
     except OSError as e:
         raise errors.EnvironmentProblem(
             f'Cannot write the file: {e.strerror}', where=path,
-            hint='Make room or choose another folder') from e
+            hint='Check its permissions and the room on its disk, or choose '
+                 'another folder') from e
     finally:
         if draft:
             draft.unlink(missing_ok=True)
