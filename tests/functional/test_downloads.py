@@ -82,8 +82,8 @@ class DownloadsTest(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        # Otherwise Go itself would be installed first.
-        go.find_go()
+        # Otherwise Go itself would be installed first: these pins have none.
+        self.go = go.find_go()
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         arch = pins.architecture()
         self.mirror = self.base / 'mirror'
@@ -115,6 +115,7 @@ class DownloadsTest(testtools.TestCase):
             [sys.executable, '-c', RUN, str(self.pins), *names], text=True,
             capture_output=True, timeout=600, env={
                 **os.environ, 'MAGNUM_CAPI_CACHE': str(self.base / 'cache'),
+                'PATH': f'{self.go.parent}{os.pathsep}{os.environ["PATH"]}',
                 'MAGNUM_CAPI_MIRROR': mirror or self.url,
                 'NO_PROXY': '127.0.0.1'})
         self.addDetail('stderr', testtools.content.text_content(ended.stderr))
