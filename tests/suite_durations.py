@@ -21,8 +21,7 @@ def seconds(stream) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, 'durations.subunit')
         durations.keep(stream, path)
-        # Tempest appends its attributes to the id.
-        return {test.id.partition('[')[0]: test.seconds
+        return {pool.name_of(test.id): test.seconds
                 for test in subunit.read(path, title='durations').tests}
 
 

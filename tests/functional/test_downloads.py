@@ -16,13 +16,13 @@ import socket
 import subprocess
 import sys
 import tarfile
-import threading
 
 import fixtures
 import testtools
 
 from magnum_capi_tempest.toolchain import go
 from magnum_capi_tempest.toolchain import pins
+from tests.unit import loopback
 
 #: ``python -m magnum_capi_tempest.toolchain`` with other pins.
 RUN = '''
@@ -104,9 +104,7 @@ class DownloadsTest(testtools.TestCase):
             ('127.0.0.1', 0), functools.partial(
                 _Handler, directory=self.mirror))
         self.server.asked = []
-        threading.Thread(target=self.server.serve_forever).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
+        loopback.serve(self, self.server)
         self.url = f'http://127.0.0.1:{self.server.server_port}'
 
     def get(self, *names, mirror=None):

@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 import urllib.parse
 
 import fixtures
@@ -29,6 +28,7 @@ from magnum_capi_tempest import paths
 from magnum_capi_tempest import toolchain
 from magnum_capi_tempest.toolchain import pins
 from tests.functional import boxes
+from tests.unit import loopback
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
@@ -66,9 +66,7 @@ class Publishers(fixtures.Fixture):
             ('127.0.0.1', 0), functools.partial(
                 _Handler, directory=self.folder))
         self.server.asked = []
-        threading.Thread(target=self.server.serve_forever).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
+        loopback.serve(self, self.server)
         self.url = f'http://127.0.0.1:{self.server.server_port}'
 
     def _publish(self, text):
