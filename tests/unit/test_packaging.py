@@ -3,6 +3,7 @@
 """What an installation contains: built once, from what git would have."""
 
 import ast
+import configparser
 import dataclasses
 import functools
 from importlib import metadata
@@ -26,8 +27,7 @@ ASKING = ('.github/', 'CONTRIBUTING.rst', 'README.rst', 'devstack/', 'doc/',
           'drivers/', 'playbooks/', 'releasenotes/', 'roles/', 'tools/',
           'tox.ini')
 #: A list of extras there; "conformance" or "tempest" begins each.
-EXTRAS = re.compile(
-    r'(?:\[|extras = )((?:conformance|tempest|evidence)(?:,\w+)+)')
+EXTRAS = re.compile(r'\[((?:conformance|tempest|evidence)(?:,\w+)+)')
 #: A command that installs, maybe of several lines.
 PIP = re.compile(r'pip install (?:[^\n]*\\\n)*[^\n]*')
 SHARED = ('drivers', 'upstream')
@@ -195,3 +195,13 @@ class MetadataTest(testtools.TestCase):
         self.assertEqual(set(), {
             one for one in commands
             if one[1].index('./sandbox') < one[1].index('.[')})
+
+    def test_tox_installs_the_harness_together_with_the_sandbox(self):
+        """In a second step, pip would have looked for it at PyPI before."""
+        tox = configparser.ConfigParser(interpolation=None)
+        tox.read(TOP / 'tox.ini')
+        ours = re.findall(r'-e\{toxinidir\}(/?[\w-]*)',
+                          tox['testenv']['deps'])
+
+        self.assertEqual(['', '/magnum-capi', '/sandbox'], ours)
+        self.assertEqual('True', tox['testenv']['skip_install'])
