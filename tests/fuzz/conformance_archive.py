@@ -2,8 +2,7 @@
 
 """Reads archives that nobody would write, and more of the promising ones.
 
-    pip install atheris
-    python -m tests.fuzz.conformance_archive -max_total_time=600 [FILE]
+    tox -e fuzz -- -max_total_time=600 [FILE]
 
 Whatever comes in: a result or the typed error, text without what a terminal
 obeys, the same from both inflaters, memory within bounds. The first byte of

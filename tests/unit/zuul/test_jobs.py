@@ -6,12 +6,16 @@ Names of other projects are recorded in upstream.yaml.
 """
 
 import ast
+import configparser
 import functools
 import re
 
 import testtools
 
 from magnum_capi_tempest import config
+from magnum_capi_tempest.toolchain import pins
+from tests.mutation import rooms
+from tests.proofs import __main__ as proofs
 from tests.unit.zuul import jobs
 
 
@@ -163,3 +167,46 @@ class JobsTest(testtools.TestCase):
             self.assertEqual(rescued, [
                 task['name'] for task in jobs.tasks(plays)
                 if 'ansible.builtin.include_role' in task], book)
+
+
+class WeeklyTest(testtools.TestCase):
+    """What takes hours has a job, so that nobody has to think of it."""
+
+    def setUp(self):
+        super().setUp()
+        known = jobs.jobs()
+        project, = jobs.bodies('project')
+        self.found = [jobs.variables(name, known)
+                      for name in project['periodic-weekly']['jobs']]
+        self.tox = configparser.ConfigParser(interpolation=None)
+        self.tox.read(jobs.TOP / 'tox.ini')
+
+    def arguments(self, environment):
+        """What jobs of an environment of tox pass to its command."""
+        return [found.get('tox_extra_args', '').removeprefix('-- ')
+                for found in self.found
+                if found.get('tox_envlist') == environment]
+
+    def test_each_proof(self):
+        self.assertEqual(sorted(proofs.PROOFS),
+                         sorted(self.arguments('proofs')))
+
+    def test_one_part_of_all_that_can_be_mutated(self):
+        parts, = (found['magnum_capi_parts'] for found in self.found
+                  if found.get('tox_envlist') == 'mutation')
+
+        self.assertEqual(sorted(rooms.ROOMS), parts)
+
+    def test_environments_of_tox_exist(self):
+        wanted = {found.get('tox_envlist') for found in self.found
+                  if 'devstack_localrc' not in found} - {None}
+
+        self.assertLessEqual({'audit', 'fuzz', 'system'}, wanted)
+        self.assertEqual(set(), {
+            name for name in wanted if f'testenv:{name}' not in self.tox})
+
+    def test_the_go_that_builds_is_the_one_that_is_judged(self):
+        go = pins.load().go
+
+        self.assertIn(f'{go.package}=={go.version}',
+                      self.tox['testenv:audit']['deps'].split())

@@ -4,11 +4,13 @@
 
 ``MAGNUM_CAPI_MODEL=examples=2000,steps=40,seed=7`` plays that many stories of
 that many steps, another set for each seed; ``seed=random`` chooses one, and
-prints it. ``shrink=no`` leaves a story that fails as it is.
+prints it. ``minutes=120`` goes on with random seeds for so long. ``shrink=no``
+leaves a story that fails as it is.
 """
 
 import os
 import random
+import time
 
 import hypothesis
 from hypothesis import database
@@ -28,6 +30,14 @@ class ModelTest(testtools.TestCase):
         asked = dict(
             one.split('=') for one in os.environ.get(
                 'MAGNUM_CAPI_MODEL', '').split(',') if one)
+        if 'minutes' in asked:
+            asked['seed'] = 'random'
+        end = time.monotonic() + 60 * float(asked.get('minutes', 0))
+        self._play(asked)
+        while time.monotonic() < end:
+            self._play(asked)
+
+    def _play(self, asked):
         seed = asked.get('seed')
         if seed == 'random':
             seed = random.SystemRandom().randrange(10 ** 9)
