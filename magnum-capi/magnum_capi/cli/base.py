@@ -92,7 +92,12 @@ class ShowOne(_Explained, show.ShowOne):
 
 
 class Lister(_Explained, lister.Lister):
-    """A command that shows a table, also as JSON, YAML or CSV."""
+    """A command that shows a table, also as JSON, YAML or CSV.
+
+    :cvar empty: what a table without rows says.
+    """
+
+    empty = 'There is nothing to list.'
 
     def produce_output(self, parsed_args: argparse.Namespace,
                        column_names: collections.abc.Sequence[str],
@@ -100,6 +105,6 @@ class Lister(_Explained, lister.Lister):
         """Show the rows; a table without any would be an empty line."""
         rows = list(data)
         if not rows and parsed_args.formatter == 'table':
-            print('There is nothing to list.', file=self.app.stdout)
+            print(self.empty, file=self.app.stdout)
             return 0
         return super().produce_output(parsed_args, column_names, rows)

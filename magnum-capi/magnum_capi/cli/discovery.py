@@ -181,6 +181,8 @@ class Audit(base.Verdict, _OfHost, base.Lister):
     Standard error says what was examined.
     """
 
+    empty = 'No findings'
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         _add_cloud(parser)
@@ -227,8 +229,6 @@ class Audit(base.Verdict, _OfHost, base.Lister):
         if args.strict:
             bad.add(findings.Severity.WARNING)
         self.code = int(any(finding.severity in bad for finding in found))
-        if not found:
-            print('No findings', file=sys.stderr)
         return (('Severity', 'Code', 'Subject', 'Finding', 'Remedy'),
                 [(f.severity.value, *f[1:]) for f in found])
 

@@ -184,7 +184,13 @@ class HostTest(_Base):
         code, codes = self.found('--config-dir', folder)
         self.assertEqual((0, {}), (code, codes))
         self.assertIn(f'Configuration: {self.conf}, {folder}', self.error)
-        self.assertIn('No findings', self.error)
+
+    def test_no_findings(self):
+        self.conf.write_text(
+            '[drivers]\ndisabled_drivers = bad_drv, two_drv\n')
+        self.assertEqual((0, 'No findings\n'), self.call(
+            cli.Audit, '--config-file', self.conf))
+        self.assertNotIn('indings', self.error)
 
     def test_log_is_as_before(self):
         self.call(cli.List)

@@ -268,6 +268,14 @@ class OnlyTest(testtools.TestCase):
             found = {f.code: f.text for f in audit.audit(catalog(A), cloud)}
             self.assertIn(why, found['template-image-gone'])
 
+    def test_what_is_true_of_several_types_is_said_once(self):
+        both = (UBUNTU, FLATCAR)
+        self.assertEqual(
+            [(code, 'types (vm, flatcar, kubernetes), '
+              '(vm, ubuntu, kubernetes)') for code in ('clash', 'shadowed')],
+            [(f.code, f.subject) for f in audit.audit(catalog(
+                model.Offer('a', both), model.Offer('b', both)))])
+
     def test_the_one_that_is_asked_sorts_first(self):
         found = {f.code: f.text for f in audit.audit(catalog(B, A))}
         self.assertRegex(found['shadowed'], 'asks a_drv .* driver b_drv$')

@@ -18,7 +18,7 @@ _Drafts = collections.abc.Iterator[findings.Draft]
 def audit(catalog: model.Catalog) -> _Drafts:
     """Findings about drivers and options."""
     yield from _broken(catalog)
-    yield from _types(catalog)
+    yield from _said_once(_types(catalog))
     yield from _beta(catalog)
     yield from _default(catalog)
     yield from _options(catalog)
@@ -53,7 +53,7 @@ def _types(catalog: model.Catalog) -> _Drafts:
     magnum = unmodified.without_broken(catalog)
     winners = unmodified.type_map(magnum)
     for cluster_type in _usable_types(catalog):
-        subject = f'type {cluster_type}'
+        subject = str(cluster_type)
         winner = winners[cluster_type]
         others = model.listed(
             [p for p in catalog.providers(cluster_type) if p != winner])
@@ -61,20 +61,30 @@ def _types(catalog: model.Catalog) -> _Drafts:
         if catalog.states[winner] is not model.State.USABLE:
             yield findings.Draft(
                 'beta-wins', subject,
-                f'Magnum uses {winner} for it, a beta driver that is not '
-                'enabled, and therefore refuses all clusters of this type, '
-                f'even of templates with {others}',
+                f'Magnum uses {winner} here, a beta driver that is not '
+                'enabled, and therefore refuses all such clusters, even of '
+                f'templates with {others}',
                 f'Add {winner} to [drivers]disabled_drivers, or to '
                 '[drivers]enabled_beta_drivers')
         elif others:
             yield findings.Draft(
                 'shadowed', subject,
-                f'Magnum asks {winner} whether a new cluster of this type has '
-                'a valid number of control plane nodes, even if its template '
-                f'has the driver {others}',
+                f'Magnum asks {winner} whether such a new cluster has a valid '
+                'number of control plane nodes, even if its template has the '
+                f'driver {others}',
                 f'Add {winner} to [drivers]disabled_drivers if it is not '
                 'needed; otherwise make sure that both accept the same '
                 'numbers')
+
+
+def _said_once(drafts: _Drafts) -> _Drafts:
+    """Drafts about types, with all the types that a text is true of."""
+    types: dict[findings.Draft, list[str]] = {}
+    for draft in drafts:
+        types.setdefault(draft._replace(subject=''), []).append(draft.subject)
+    for draft, subjects in types.items():
+        yield draft._replace(subject='type' + 's' * (len(subjects) > 1) + ' '
+                             + ', '.join(subjects))
 
 
 def _usable_types(catalog: model.Catalog) -> list[model.ClusterType]:
@@ -90,7 +100,7 @@ def _without_filter(catalog: model.Catalog, magnum: model.Catalog,
     decision = resolve.resolve_stored(cluster_type, None, catalog)
     earlier = unmodified.get_driver(magnum, cluster_type)
     newest = unmodified.default_driver(magnum)
-    text = (f'It is provided by {model.listed(providers)}. The filter '
+    text = (f'Provided by {model.listed(providers)}. The filter '
             + ('refuses templates that name none of them'
                if decision.driver is None else
                f'gives {decision.driver} to templates that name none')
