@@ -146,7 +146,7 @@ def _judge(exchange: Exchange, verdict: stored_.Verdict) -> None:
     for decision in verdict.decisions:
         exchange.noted(decision)
     if verdict.refusal:
-        raise answers.Refused(400, verdict.refusal)
+        raise answers.Refused(400, f'{verdict.refusal} {verdict.remedy}')
 
 
 def create_template(exchange: Exchange) -> webob.Response:

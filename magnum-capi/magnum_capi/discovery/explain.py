@@ -98,7 +98,8 @@ def _judged(subject: str, its_template: stored.Template, about: list[str],
         reason for decision in verdict.decisions
         for reason in _reasons(decision, model.Step.TEMPLATE)]
     return Explanation(subject, stored.cluster_type(its_template),
-                       verdict.driver, (*about, *reasons), verdict.refusal)
+                       verdict.driver, (*about, *reasons), verdict.refusal,
+                       verdict.remedy)
 
 
 def _reasons(decision: model.Decision, without: model.Step | None = None,

@@ -24,11 +24,13 @@ class Verdict:
     """The driver of a cluster, or why it is refused.
 
     :param refusal: sentences for the user.
+    :param remedy: what the user can do then, sentences.
     :param decisions: that led to this.
     """
 
     driver: str | None = None
     refusal: str | None = None
+    remedy: str | None = None
     decisions: tuple[model.Decision, ...] = ()
 
     def after(self, other: 'Verdict') -> 'Verdict':
@@ -70,23 +72,25 @@ def unmodified_driver(template: Template,
 def check_create(template: Template, catalog: model.Catalog) -> Verdict:
     """Check a creation: the one driver that the cluster may have."""
     decision = decided(template, catalog)
-    refusal = None
     if decision.refusal:
         # The hint about ambiguity only helps for a new template.
         hint = ('' if decision.refusal.kind is model.Kind.AMBIGUOUS
                 else f'{decision.refusal.hint} ')
-        refusal = (f'{decision.refusal.text}, so the template '
-                   f'{model.shown(template["uuid"])} cannot be used. {hint}'
-                   f'{_REMEDY}')
-    elif not named(template):
+        return Verdict(
+            refusal=f'{decision.refusal.text}, so the template '
+                    f'{model.shown(template["uuid"])} cannot be used.',
+            remedy=f'{hint}{_REMEDY}', decisions=(decision,))
+    if not named(template):
         other = unmodified_driver(template, catalog).driver
         if other not in (None, decision.driver):
-            refusal = (
-                f'The template {model.shown(template["uuid"])} names no '
-                f'driver. It is for {model.shown(decision.driver)}, because '
-                f'{decision.reasons[-1].text}, but Magnum would take '
-                f'{model.shown(other)}, which was loaded last. {_REMEDY}')
-    return Verdict(None if refusal else decision.driver, refusal, (decision,))
+            return Verdict(
+                refusal=f'The template {model.shown(template["uuid"])} names '
+                        'no driver. It is for '
+                        f'{model.shown(decision.driver)}, because '
+                        f'{decision.reasons[-1].text}, but Magnum would take '
+                        f'{model.shown(other)}, which was loaded last.',
+                remedy=_REMEDY, decisions=(decision,))
+    return Verdict(decision.driver, decisions=(decision,))
 
 
 def serving(template: Template, catalog: model.Catalog) -> Verdict:
@@ -106,17 +110,21 @@ def check_upgrade(current: Template, new: Template,
     if named(new) == before.driver:
         decision = decided(new, catalog)
         refused = decision.refusal
-        mismatch = refused and refused.kind is model.Kind.MISMATCH
-        return Verdict(
-            None if mismatch else before.driver,
-            str(refused) if mismatch else None,
-            (decision,)).after(before)
+        if refused and refused.kind is model.Kind.MISMATCH:
+            after = Verdict(refusal=f'{refused.text}.', remedy=refused.hint,
+                            decisions=(decision,))
+        else:
+            after = Verdict(before.driver, decisions=(decision,))
+        return after.after(before)
     judge = check_create if named(new) else serving
     after = judge(new, catalog).after(before)
     if after.refusal or after.driver == before.driver:
         return after
-    return dataclasses.replace(after, driver=None, refusal=(
-        f'The cluster is served by the driver {model.shown(before.driver)}, '
-        f'the template is for {model.shown(after.driver)}. A living cluster '
-        'cannot be given to another driver. Use a template with the driver '
-        'of the cluster, or make a new cluster.'))
+    return dataclasses.replace(
+        after, driver=None,
+        refusal='The cluster is served by the driver '
+                f'{model.shown(before.driver)}, the template is for '
+                f'{model.shown(after.driver)}. A living cluster cannot be '
+                'given to another driver.',
+        remedy='Use a template with the driver of the cluster, or make a new '
+               'cluster.')

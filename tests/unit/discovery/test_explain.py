@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import testtools
+from testtools import matchers
 
 from magnum_capi.discovery import explain
 from magnum_capi.discovery import model
@@ -58,17 +59,19 @@ def stored(uuid='u', driver=None, distro='ubuntu'):
 class StoredTest(testtools.TestCase):
 
     def test_template_that_is_refused(self):
-        for found, reasons, refusal in (
+        for found, reasons, refusal, remedy in (
                 (stored(), (
                     'It names no driver, its type (vm, ubuntu, kubernetes).',
                     '(vm, ubuntu, kubernetes) is provided by a_drv, b_drv.',
-                    '[drivers]default_driver is not set.'), 'is ambiguous'),
+                    '[drivers]default_driver is not set.'), 'is ambiguous',
+                 'Use a template that names a driver. '),
                 (stored(driver='heat'), (
                     "Its field 'driver' is 'heat', its type (vm, ubuntu, "
-                    'kubernetes).',), 'is not installed')):
+                    'kubernetes).',), 'is not installed', '')):
             found = explain.template(found, model.Catalog([A, B]))
             self.assertEqual((None, reasons), (found.driver, found.reasons))
             self.assertIn(refusal, found.refusal)
+            self.assertThat(found.remedy, matchers.StartsWith(remedy))
 
     def test_cluster(self):
         catalog = model.Catalog(
@@ -93,12 +96,15 @@ class StoredTest(testtools.TestCase):
         self.assertIn('not even delete it', found.refusal)
 
     def test_upgrade(self):
-        for old, new, driver, refusal in (
-                ('a_drv', 'a_drv', 'a_drv', ''), (None, None, 'b_drv', ''),
+        for old, new, driver, refusal, remedy in (
+                ('a_drv', 'a_drv', 'a_drv', '', None),
+                (None, None, 'b_drv', '', None),
                 # Names of rows are not the very objects of the catalog.
-                (''.join(['b_', 'drv']), None, 'b_drv', ''),
+                (''.join(['b_', 'drv']), None, 'b_drv', '', None),
                 ('a_drv', 'b_drv', None,
-                 "served by the driver 'a_drv', the template is for 'b_drv'")):
+                 "served by the driver 'a_drv', the template is for 'b_drv'",
+                 'Use a template with the driver of the cluster, or make a '
+                 'new cluster.')):
             found = explain.upgrade(
                 {'uuid': 'c', 'name': 'mine'}, stored('u0', old),
                 stored('u1', new), model.Catalog([A, B]))
@@ -106,5 +112,6 @@ class StoredTest(testtools.TestCase):
                 ('upgrade of cluster mine (c) to template n (u1)', driver),
                 (found.subject, found.driver))
             self.assertIn(refusal, found.refusal or '')
+            self.assertEqual(remedy, found.remedy)
             self.assertEqual(['Current', 'New'], [
                 reason.split()[0] for reason in found.reasons[:2]])
