@@ -19,7 +19,7 @@ def render(run: model.Run) -> str:
     if run.outcome and not run.ok:
         mark += f' {run.mark}:'
     out = [f'## {mark} {escape(run.title)}: {escape(run.verdict)}', '']
-    counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
+    counts = ', '.join(words for _, words in run.totals)
     out += [f'{counts or "no tests"} in {text.duration(run.seconds)}', '']
     out += [f'- ⚠️ {escape(problem)}' for problem in run.problems]
     out += [f'- {escape(key)}: {escape(value)}'

@@ -40,7 +40,7 @@ class Detail:
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """One test and how it ended.
+    """One test and how it ended, or a class that failed or was skipped.
 
     :param name: short name for people.
     :param id: the full name, as used by the test runner.
@@ -48,6 +48,7 @@ class Test:
     :param started: aware datetime; None if the stream does not say.
     :param group: the heading in CI systems; by default the part of the id
         before its last dot.
+    :param of_class: it is the setup or cleanup of a class, and no test.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Test:
     tags: tuple[str, ...] = ()
     group: str = ''
     started: datetime.datetime | None = None
+    of_class: bool = False
 
     @property
     def failing(self) -> bool:
@@ -138,8 +140,28 @@ class Run:
     @property
     def counts(self) -> dict[str, int]:
         """Number of tests by status, for statuses that occur."""
-        count = collections.Counter(test.status for test in self.tests)
+        return self._counts(False)
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """Number of classes that failed or were skipped, by status."""
+        return self._counts(True)
+
+    def _counts(self, of_class: bool) -> dict[str, int]:
+        count = collections.Counter(test.status for test in self.tests
+                                    if test.of_class == of_class)
         return {s: count[s] for s in STATUSES if count[s]}
+
+    @property
+    def totals(self) -> list[tuple[str, str]]:
+        """Each status with a text: ``3 passed``, ``1 class skipped``."""
+        found = []
+        for status in STATUSES:
+            if number := self.counts.get(status):
+                found.append((status, f'{number} {status}'))
+            if number := self.classes.get(status):
+                found.append((status, f'{_classes(number)} {status}'))
+        return found
 
     @property
     def failures(self) -> tuple[Test, ...]:
@@ -174,17 +196,26 @@ class Run:
         if self.conclusion:
             return self.conclusion
         if self.failures:
-            return f'{len(self.failures)} of {len(self.tests)} tests failed'
+            return f'{self._failed()} failed'
         if self.problems:
             return 'the record is damaged'
         if not self.tests:
             return 'nothing ran'
         if not self.passed:
-            return ('nothing ran: the one test was skipped'
-                    if len(self.tests) == 1 else
-                    f'nothing ran: all {len(self.tests)} tests were skipped')
+            return 'nothing ran: everything was skipped'
         return ('the one test that ran passed' if self.passed == 1
                 else f'all {self.passed} tests passed')
+
+    def _failed(self) -> str:
+        """What failed: ``2 of 9 tests``, and classes."""
+        tests, classes = (
+            sum(number for status, number in counts.items()
+                if status in FAILING)
+            for counts in (self.counts, self.classes))
+        found = [f'{tests} of {sum(self.counts.values())} tests'] * bool(tests)
+        if classes:
+            found.append(f'the setup or cleanup of {_classes(classes)}')
+        return ' and '.join(found)
 
     def with_races(self, races: typing.Mapping[str, str]) -> 'Run':
         """The run, in which failures by known races of a driver do not count.
@@ -210,3 +241,7 @@ class Run:
         timed = [(t.seconds, t) for t in self.tests if t.seconds is not None]
         timed.sort(key=lambda pair: -pair[0])
         return tuple(t for _, t in timed[:number])
+
+
+def _classes(number: int) -> str:
+    return '1 class' if number == 1 else f'{number} classes'

@@ -218,6 +218,7 @@ def _test(record: real.TestDict) -> model.Test:
         seconds=(end - begin).total_seconds()
         if begin and end and ended else None,
         started=begin,
+        of_class=bool(_FIXTURE.fullmatch(name)),
         details=tuple(d for d in details if d.text.strip()),
         tags=tuple(sorted({*tags, *map(text.clean, record['tags'])})))
 

@@ -90,7 +90,7 @@ def show(run: model.Run, *, report: pathlib.Path | None = None,
     say()
     say(f'{run.mark}: {text.line(run.title)}: {text.line(run.verdict)}',
         'bold green' if run.ok else 'bold red')
-    counts = ', '.join(f'{n} {status}' for status, n in run.counts.items())
+    counts = ', '.join(words for _, words in run.totals)
     say(f'{counts or "no tests"} in {text.duration(run.seconds)}')
     for problem in run.problems:
         say(f'! {text.line(problem)}', 'yellow')

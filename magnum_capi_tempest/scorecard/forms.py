@@ -180,9 +180,9 @@ def to_html(reports: collections.abc.Sequence[json_types.Object]) -> str:
         reports=reports, name=name, sentence=sentence, remarks=remarks,
         reasons=reasons, unasked=unasked,
         profiles=profiles, cell=cell, worst=lambda one: worst(reports, one),
-        states=judge.STATES, counts={state: states.count(state)
-                                     for state in judge.STATES
-                                     if state in states})
+        states=judge.STATES, totals=[
+            (state, f'{states.count(state)} {state}')
+            for state in judge.STATES if state in states])
 
 
 def show(reports: collections.abc.Sequence[json_types.Object], *,

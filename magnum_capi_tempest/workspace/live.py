@@ -30,7 +30,8 @@ _CLEAR = '\r\x1b[K'
 
 _WORDS = {'success': 'ok', 'xfail': 'ok', 'fail': 'FAILED', 'skip': 'SKIPPED',
           'uxsuccess': 'FAILED: it is marked as an expected failure'}
-_NOT_SET_UP = re.compile(r'setUpClass \((.+)\)')
+#: How unittest names the setup and the cleanup of a class.
+_OF_CLASS = re.compile(r'(setUp|tearDown)Class \((.+)\)')
 
 
 class Live:
@@ -44,7 +45,7 @@ class Live:
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._ended: set[str] = set()
-        self._failed = 0
+        self._failed = self._classes = 0
         self._begin = time.monotonic()
         self._told = self._begin
         self._progress = progress.Progress()
@@ -81,7 +82,10 @@ class Live:
             # Others are fixtures of classes, or of stestr.
             self._ended.update({name} & self._known)
             self._ended.update(self._of_class(name))
-        self._failed += status in ('fail', 'uxsuccess')
+        if status in ('fail', 'uxsuccess'):
+            of_class = bool(_OF_CLASS.fullmatch(name))
+            self._failed += not of_class
+            self._classes += of_class
         self._say(f'{{{_worker(record)}}} {name}{_took(record)} ... '
                   f'{_WORDS.get(status, "did not end")}{_why(record)}')
         self._tell(record)
@@ -92,9 +96,9 @@ class Live:
         unittest reports the class instead, as ``setUpClass (module.Class)``
         (unittest/suite.py, _handleClassSetUp).
         """
-        found = _NOT_SET_UP.fullmatch(name)
+        found = _OF_CLASS.fullmatch(name)
         return set() if not found else {
-            one for one in self._known if one.rpartition('.')[0] == found[1]}
+            one for one in self._known if one.rpartition('.')[0] == found[2]}
 
     def _say(self, text: str) -> None:
         self._clear()
@@ -117,9 +121,11 @@ class Live:
 
     def _count(self) -> str:
         """How many tests are done: ``12 of 446 tests, 1 failed``."""
+        classes = (f', {self._classes} class{"es" * (self._classes > 1)} '
+                   'failed' if self._classes else '')
         return (f'{len(self._ended)} of '
                 f'{texts.number(len(self._known), "test")}, '
-                f'{self._failed} failed')
+                f'{self._failed} failed{classes}')
 
     def _left(self) -> str:
         done, work = map(pool.seconds, (self._ended, self._known))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import json
 import pathlib
 import re
 
@@ -7,6 +8,8 @@ import fixtures
 import testtools
 
 from magnum_capi import errors
+from magnum_capi_tempest.report import json_
+from magnum_capi_tempest.report import markdown
 from magnum_capi_tempest.report import model
 from magnum_capi_tempest.report import subunit
 from magnum_capi_tempest.report import terminal
@@ -149,6 +152,28 @@ class ReadTest(testtools.TestCase):
 
         self.assertEqual((name, model.FAILED), (test.name, test.status))
 
+    def test_a_class_is_no_test(self):
+        run = self.read(streams.Stream()
+                        .test('setUpClass (a.C)', 'fail', traceback=TRACEBACK)
+                        .test('setUpClass (a.D)', 'skip', reason='x')
+                        .test('a.B.one'))
+        more = self.read(streams.Stream()
+                         .test('setUpClass (a.C)', 'fail', traceback=TRACEBACK)
+                         .test('tearDownClass (a.B)', 'fail', traceback='x')
+                         .test('a.B.one').test('a.B.two', 'fail', x='y'))
+
+        self.assertEqual(({model.PASSED: 1}, 1), (run.counts, run.exit_code))
+        self.assertEqual(
+            ['1 class failed', '1 class skipped', '1 passed'],
+            [text for _, text in run.totals])
+        self.assertEqual('the setup or cleanup of 1 class failed', run.verdict)
+        self.assertEqual('1 of 2 tests and the setup or cleanup of 2 classes '
+                         'failed', more.verdict)
+        self.assertIn('1 class failed, 1 class skipped, 1 passed in',
+                      markdown.render(run))
+        self.assertEqual({'failed': 1, 'skipped': 1},
+                         json.loads(json_.render(run))['classes'])
+
     def test_reason_is_what_follows_the_stack(self):
         stream = streams.Stream().test(
             'a.b', 'fail', log='lots', traceback=TRACEBACK)
@@ -176,7 +201,7 @@ class ReadTest(testtools.TestCase):
         run = self.read(streams.Stream().test('a.b', 'skip', reason='x'))
 
         self.assertFalse(run.ok)
-        self.assertIn('the one test was skipped', run.verdict)
+        self.assertEqual('nothing ran: everything was skipped', run.verdict)
 
     def test_killed_test_is_unfinished(self):
         stream = streams.Stream().test('a.b').test('a.c', 'inprogress')

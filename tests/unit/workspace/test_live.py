@@ -41,7 +41,8 @@ class LiveTest(testtools.TestCase):
         stream.test('setUpClass (a.B)', 'skip', reason='no flavor')
         stream.test('setUpClass (a.D)', 'fail', traceback=TRACEBACK)
 
-        self.assertIn('3 of 4 tests, 1 failed', self.written(stream)[1][-1])
+        self.assertIn('3 of 4 tests, 0 failed, 1 class failed',
+                      self.written(stream)[1][-1])
 
     def test_a_failure_says_what_was_wrong(self):
         line, = self.shown(streams.Stream().test(
