@@ -19,6 +19,7 @@ import typing
 from magnum_capi_tempest.conformance import archive
 from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.submission import product as products
+from magnum_capi_tempest import texts
 
 #: The bot rejects the pull request, or the run would certify nothing.
 ERROR = 'error'
@@ -180,6 +181,13 @@ def _fields(product: products.Product, file: str
         yield Finding(
             '7', f'the field {name} is there twice; the bot takes the last',
             file, product.line(name), WARNING)
+    for name, given in product.fields.items():
+        value = given.value or ''
+        # Of URLs, rule 8 says so.
+        if name not in products.URLS and texts.clean(value) != value:
+            yield Finding(
+                '7', f'the field {texts.line(name)} has control or invisible '
+                'characters; the bot lets it pass', file, given.line, WARNING)
     for name in products.REQUIRED:
         field = product.fields.get(name)
         if field is None:
@@ -355,8 +363,7 @@ def _not_passed(specs: collections.abc.Iterable[model.Spec],
 def _no_failure(submission: Submission) -> collections.abc.Iterator[Finding]:
     file = submission.path(JUNIT)
     if submission.result is None:
-        yield Finding('14', submission.broken, file)
-        return
+        return      # Rule 13 says so.
     specs = [spec for spec in submission.result.specs if spec.conformance]
     failed = [Finding('14', f'failed: {spec.name}', file, spec.line)
               for spec in specs

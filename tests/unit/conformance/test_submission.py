@@ -295,8 +295,7 @@ class CheckTest(_Base):
             shutil.rmtree(self.folder / 'v1.34')
 
             self.assertFalse(report.ok)
-            self.assertLessEqual({'13', '14'}, {
-                f.rule for f in report.findings})
+            self.assertIn('13', {f.rule for f in report.findings})
 
     def test_an_empty_folder_breaks_rules_and_nothing_else(self):
         found = check.check(self.folder).findings

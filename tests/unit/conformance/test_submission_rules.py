@@ -78,6 +78,8 @@ class RulesTest(testtools.TestCase):
                   for name in product.REQUIRED),
                 *(('7', 2, error, {'name': value})
                   for value in ('', '""', 'null', '" "')),
+                *(('7', 2, warning, {'name': value})
+                  for value in (r'"A\e[31m"', r'"A\u202e"', r'"A\x9b"')),
                 *(('8', 6, error, {'website_url': url}) for url in (
                     'yoyo.example', "' https://a'", 'https://a b/',
                     'https://a:x/', 'https://a/%zz', 'https://%41/',
@@ -100,7 +102,9 @@ class RulesTest(testtools.TestCase):
 
     def test_7_to_10_fields_that_are_in_order(self):
         for field, values in (
-                ('version', ('1.5',)), ('repo_url', ('',)),
+                ('version', ('1.5',)),
+                ('description', (r'"A\tB\nC"', '|\n  A\n  B')),
+                ('repo_url', ('',)),
                 ('type', ('hosted platform',)),
                 ('website_url', (
                     'https://a', 'https://a:80/b?c=d', 'https://u:p@a/',
@@ -176,11 +180,11 @@ class RulesTest(testtools.TestCase):
         self.keeps('14', **self.with_spec(by_hand.failed, '[Slow] x', 5),
                    required=('b [Conformance]',))
 
-    def test_13_and_14_need_files_that_can_be_read(self):
-        for rule in ('13', '14'):
-            self.assertEqual('it is no XML', self.breaks(
-                rule, file=submissions.JUNIT, result=None,
-                broken='it is no XML'))
+    def test_13_needs_files_that_can_be_read_and_14_does_not_repeat_it(self):
+        unread = {'result': None, 'broken': 'it is no XML'}
+        self.assertEqual('it is no XML', self.breaks(
+            '13', file=submissions.JUNIT, **unread))
+        self.keeps('14', **unread)
 
     def test_the_log_is_of_this_run(self):
         ends = 'FAIL! -- 2 Passed | 0 Failed | 0 Pending | 5 Skipped', \
