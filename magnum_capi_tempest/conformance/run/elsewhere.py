@@ -11,10 +11,10 @@ import datetime
 import pathlib
 
 from magnum_capi import errors
-from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.conformance.run import hydrophone
 from magnum_capi_tempest.conformance.run import kubeconfigs
 from magnum_capi_tempest.conformance.run import namespaces
+from magnum_capi_tempest.conformance.run import objects
 from magnum_capi_tempest.conformance.run import runner
 from magnum_capi_tempest.conformance.run import runs
 from magnum_capi_tempest.conformance.run import sonobuoy
@@ -87,10 +87,9 @@ def find(where: Elsewhere, access: kubeconfigs.Access,
 
 
 def _stand_in(reader: kube.Client) -> bool:
-    """Whether nodes say that they are stand-ins; a user may not see nodes."""
+    """See :func:`.objects.stand_in`; a user may not see nodes."""
     try:
         nodes = reader.items('/api/v1/nodes')
     except kube.KubeError:
         return False
-    return any(model.STAND_IN in (node.get('status') or {}).get(
-        'nodeInfo', {}).get('osImage', '') for node in nodes)
+    return objects.stand_in(nodes)

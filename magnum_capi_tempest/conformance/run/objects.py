@@ -9,6 +9,7 @@ import collections.abc
 import dataclasses
 import re
 
+from magnum_capi_tempest.conformance import model
 from magnum_capi_tempest.evidence import conditions
 from magnum_capi_tempest.evidence import events as events_
 from magnum_capi_tempest.evidence import workload
@@ -108,6 +109,15 @@ def not_ready(node: json_types.Object) -> str:
                 condition.get('reason'), condition.get('message'))))
                 or 'it does not say why')
     return 'it has never reported its status'
+
+
+def stand_in(nodes: collections.abc.Iterable[json_types.Object]) -> bool:
+    """Whether nodes are made from stand-ins for upstream's images.
+
+    Their image says so in /etc/os-release, which kubelet repeats.
+    """
+    return any(model.STAND_IN in (((node.get('status') or {}).get(
+        'nodeInfo') or {}).get('osImage') or '') for node in nodes)
 
 
 def serves_dns(obj: json_types.Object) -> bool:

@@ -52,7 +52,6 @@ class Node:
     :param cordoned: no pods are scheduled on it.
     :param taints: keys of those that keep pods away.
     :param why: it is not ready, or not schedulable.
-    :param system: description of its operating system.
     :param runtime: its container runtime, "containerd://2.1.4".
     """
 
@@ -63,7 +62,6 @@ class Node:
     free: tuple[float, float, float] = (0, 0.0, 0)
     labels: frozenset[tuple[str, str]] = frozenset()
     why: str = ''
-    system: str = ''
     cordoned: bool = False
     taints: frozenset[str] = frozenset()
     runtime: str = ''
@@ -84,6 +82,7 @@ class Snapshot:
     :param warnings: other problems, a line each.
     :param unstarted: number of pods that are Running, if a container runtime
         has started none of the containers of the cluster; else 0.
+    :param stand_in: see :func:`.objects.stand_in`.
     """
 
     version: str
@@ -93,11 +92,7 @@ class Snapshot:
     tests: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     unstarted: int = 0
-
-    @property
-    def stand_in(self) -> bool:
-        """Are nodes made from stand-ins for upstream's images?"""
-        return any(model.STAND_IN in node.system for node in self.nodes)
+    stand_in: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +136,8 @@ def read(reader: kube.Client, namespace: str) -> Snapshot:
         else '', program or '', tests,
         objects.warnings(nodes, pods),
         _unstarted([p for p in pods
-                    if p['metadata'].get('namespace') != namespace]))
+                    if p['metadata'].get('namespace') != namespace]),
+        objects.stand_in(nodes))
 
 
 def _unstarted(pods: list[json_types.Object]) -> int:
@@ -185,7 +181,7 @@ def _node(obj: json_types.Object, pods: list[json_types.Object]) -> Node:
         (quantity(there.get('pods', 0)) - len(mine), free('cpu'),
          free('memory')),
         frozenset((obj['metadata'].get('labels') or {}).items()),
-        why or ', '.join(bad), texts.line(info.get('osImage') or ''),
+        why or ', '.join(bad),
         bool(spec.get('unschedulable')), frozenset(taints),
         texts.line(info.get('containerRuntimeVersion') or ''))
 
