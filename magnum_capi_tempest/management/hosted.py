@@ -57,7 +57,8 @@ def up(directory: pathlib.Path, progress: progress.Progress,
     :param docker: of a new cluster, as in DOCKER_HOST; the user's when None.
     :raises UsageError: the folder holds something else, or a cluster with
         other options.
-    :raises EnvironmentProblem: there is no Docker.
+    :raises EnvironmentProblem: there is no Docker, or the machine of the
+        cluster is gone.
     """
     directory = folders.check(directory)
     with folder.alone(directory):
@@ -72,7 +73,10 @@ def up(directory: pathlib.Path, progress: progress.Progress,
                 _first(directory, addon_provider, progress, tools,
                        docker or dockers.find().host)
             elif not _healthy(directory, addon_provider):
-                _machine(directory, before['docker'], tools, progress).start()
+                machine = _machine(directory, before['docker'], tools,
+                                   progress)
+                _there(machine, before['docker'], directory)
+                machine.start()
                 installation.wait(_kubeconfig(directory), addon_provider,
                                   progress)
             undo.pop_all()
@@ -150,6 +154,24 @@ def _machine(directory: pathlib.Path, docker: str,
              progress: progress.Progress) -> minikube.Minikube:
     tools = tools or toolchain.ensure(['minikube'], progress)
     return minikube.Minikube(tools['minikube'], directory, docker)
+
+
+def _there(machine: minikube.Minikube, docker: str,
+           directory: pathlib.Path) -> None:
+    """Make sure that a machine is there, running or stopped.
+
+    minikube would start an empty one in its place. Its "status" says nothing
+    and exits with 0 (cluster.GetStatus in pkg/minikube/cluster/status.go).
+
+    :raises EnvironmentProblem: it was removed.
+    """
+    if not dockers.Docker(docker).run(
+            'ps', '--all', '--quiet', '--filter', f'name=^{machine.profile}$'):
+        raise errors.EnvironmentProblem(
+            'The machine of the management cluster is gone, with everything '
+            'in it', where=directory,
+            last_seen=f'no container {machine.profile} in {docker}',
+            hint='Take it down, and bring up a new one')
 
 
 def _healthy(directory: pathlib.Path, addon_provider: bool) -> bool:

@@ -37,7 +37,7 @@ class UpTest(testtools.TestCase):
         super().setUp()
         self.base = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.directory = self.base / 'cluster'
-        self.docker = self.useFixture(docker_program.Docker())
+        self.docker = self.useFixture(docker_program.Docker(ps='c0ffee'))
         self.minikube = self.base / 'minikube'
         self.program('echo mine > "$KUBECONFIG"')
         self.patch(toolchain, 'ensure', lambda names, progress: {
@@ -127,6 +127,18 @@ class UpTest(testtools.TestCase):
         self.assertEqual(([f'start {docker_program.HOST}'], [False]),
                          (self.called(), self.waited))
         self.assertEqual([False], self.installed)
+
+    def test_one_whose_machine_is_gone_is_not_waited_for(self):
+        self.up()
+        self.called()
+        self.docker.answer(ps='')
+        e = self.assertRaises(errors.EnvironmentProblem, self.up)
+        self.assertIn('magnum-capi-', str(e))
+        self.assertIn('Take it down', str(e))
+        self.assertEqual(([], []), (self.called(), self.waited))
+        self.assertTrue(folder.read(self.directory)['ready'])
+        self.down()
+        self.assertFalse(self.directory.exists())
 
     def test_failed_first_up_leaves_nothing(self):
         self.program('exit 1')
