@@ -117,7 +117,7 @@ func (r *lastRun) RunContainer(_ context.Context, input *container.RunContainerI
 
 func TestMachinesHaveTheirOwnerAsLabel(t *testing.T) {
 	run := &lastRun{}
-	err := labelled{run, "/box"}.RunContainer(t.Context(), &container.RunContainerInput{Labels: map[string]string{"a": "b"}}, nil)
+	err := labelled{Runtime: run, owner: "/box"}.RunContainer(t.Context(), &container.RunContainerInput{Labels: map[string]string{"a": "b"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

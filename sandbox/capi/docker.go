@@ -11,8 +11,12 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/test/infrastructure/container"
 	infrav1beta1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta1"
 	infrav1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta2"
@@ -20,6 +24,7 @@ import (
 	infrawebhooks "sigs.k8s.io/cluster-api/test/infrastructure/docker/webhooks"
 	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
+	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
 // docker adds DevCluster and DevMachine of Cluster API's test provider, like its
@@ -31,7 +36,7 @@ import (
 func (p *providers) docker(ctx context.Context) {
 	engine, err := container.NewDockerClient()
 	must(err, "container engine")
-	containers := labelled{engine, p.options.dockerOwner}
+	containers := labelled{engine, p.options.dockerOwner, p.client}
 	inMemory := inmemoryruntime.NewManager(newWorkloadScheme())
 	none := &inmemoryserver.WorkloadClustersMux{}
 
@@ -54,17 +59,58 @@ func (p *providers) docker(ctx context.Context) {
 	p.mirrors(ctx)
 }
 
-// labelled gives all containers that it runs their owner's label.
+// kindCluster is the label of a container with the name of its cluster.
+const kindCluster = "io.x-k8s.kind.cluster"
+
+// labelled gives all containers that it runs their owner's label, and tells the
+// machines of those that it cannot run.
 type labelled struct {
 	container.Runtime
-	owner string
+	owner  string
+	client client.Client
 }
 
 func (o labelled) RunContainer(ctx context.Context, input *container.RunContainerInput, output io.Writer) error {
 	labels := map[string]string{ownerLabel: o.owner}
 	maps.Copy(labels, input.Labels)
 	input.Labels = labels
-	return o.Runtime.RunContainer(ctx, input, output)
+	err := o.Runtime.RunContainer(ctx, input, output)
+	if err != nil {
+		if terr := o.tell(context.WithoutCancel(ctx), input, err); terr != nil {
+			ctrl.LoggerFrom(ctx).Error(terr, "Condition of a DevMachine", "container", input.Name)
+		}
+	}
+	return err
+}
+
+// tell writes into a DevMachine why it has no container, such as an image that
+// the engine neither has nor can pull. Upstream only logs that (reconcileContainer
+// in dockermachine_backend.go) and keeps the condition, so that Ready repeats it,
+// and the Machine's InfrastructureReady that.
+//
+// The first message stays: one that differs each time would wake the controller.
+func (o labelled) tell(ctx context.Context, input *container.RunContainerInput, why error) error {
+	cluster := input.Labels[kindCluster]
+	said := fmt.Sprintf("No container can be made from the image %s: ", input.Image)
+	l := &infrav1.DevMachineList{}
+	if err := o.client.List(ctx, l, client.MatchingLabels{clusterv1.ClusterNameLabel: cluster}); err != nil {
+		return err
+	}
+	for i := range l.Items {
+		m := &l.Items[i]
+		// MachineContainerName in internal/docker/util.go of the provider.
+		if m.Name != input.Name && cluster+"-"+m.Name != input.Name ||
+			strings.HasPrefix(conditions.GetMessage(m, infrav1.DevMachineDockerContainerProvisionedCondition), said) {
+			continue
+		}
+		before := m.DeepCopy()
+		conditions.Set(m, metav1.Condition{Type: infrav1.DevMachineDockerContainerProvisionedCondition, Status: metav1.ConditionFalse,
+			Reason: infrav1.DevMachineDockerContainerNotProvisionedReason, Message: said + why.Error()})
+		if err := o.client.Status().Patch(ctx, m, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDockerTypes adds the kinds of the test provider in both versions, which the
