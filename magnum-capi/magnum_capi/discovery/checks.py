@@ -104,7 +104,7 @@ def create_cluster(exchange: Exchange) -> webob.Response:
     exchange.magnum.permit('cluster:create')
     ident = _named(exchange.body, 'cluster_template_id')
     try:
-        template = exchange.magnum.template(ident)
+        template = exchange.magnum.template_to_create_with(ident)
     except answers.Refused as e:
         if e.status == 404 and model.is_uuid(ident):
             # No template can get this uuid in between, so Magnum may answer
@@ -126,7 +126,8 @@ def upgrade_cluster(exchange: Exchange) -> webob.Response:
     """
     cluster, current = exchange.magnum.cluster_to_upgrade(
         exchange.route.ident)
-    new = exchange.magnum.template(_named(exchange.body, 'cluster_template'))
+    new = exchange.magnum.template_to_upgrade_to(
+        _named(exchange.body, 'cluster_template'))
     _judge(exchange, stored_.check_upgrade(current, new, exchange.catalog))
     exchange.body['cluster_template'] = new['uuid']
     return exchange.forward(cluster)

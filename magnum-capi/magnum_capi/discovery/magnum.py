@@ -47,8 +47,23 @@ class Magnum:
         with _refusals():
             policy.enforce(self._user, action, action=action)
 
-    def template(self, ident: str) -> Stored:
-        """A template that the user may use for clusters.
+    def template_to_create_with(self, ident: str) -> Stored:
+        """A template that the user may use for a new cluster.
+
+        As in magnum/api/controllers/v1/cluster.py, _post.
+
+        :param ident: uuid, number of the row, or name.
+        :raises Refused: there is none (404), or several.
+        """
+        from magnum import objects
+        with _refusals():
+            ident.encode()
+            return _shown(objects.ClusterTemplate.get(self._user, ident))
+
+    def template_to_upgrade_to(self, ident: str) -> Stored:
+        """A template that the user may use for an upgrade.
+
+        As in magnum/api/controllers/v1/cluster_actions.py.
 
         :param ident: uuid or name.
         :raises Refused: there is none (404), or several.

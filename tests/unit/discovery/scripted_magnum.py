@@ -127,7 +127,7 @@ class Magnum:
     def image(self, ident):
         return self.images.read(ident)
 
-    def template(self, ident):
+    def template_to_create_with(self, ident):
         found = [one for one in self.templates.values()
                  if ident in (one['uuid'], one['name'])
                  and not one.get('hidden')]
@@ -135,9 +135,11 @@ class Magnum:
             raise answers.Refused(404, f'{ident} could not be found.')
         return dict(found[0])
 
+    template_to_upgrade_to = template_to_create_with
+
     def template_to_update(self, ident):
         self.permit('clustertemplate:update')
-        return self.template(ident)
+        return self.template_to_create_with(ident)
 
     def cluster_to_upgrade(self, ident):
         self.permit('cluster:upgrade')

@@ -111,7 +111,7 @@ class CreateTest(ClusterTestCase):
     def test_another_error_of_magnum_is_not_forwarded(self):
         def conflict(ident):
             raise answers.Refused(409, 'Several.')
-        self.magnum.template = conflict
+        self.magnum.template_to_create_with = conflict
         for ident in ('x', str(uuid.uuid4())):
             self.assertEqual(409, self.create(ident).status_int)
         self.assertEqual([], self.magnum.asked('POST'))

@@ -90,11 +90,14 @@ class MagnumTest(testtools.TestCase):
         kind = self.objects.ClusterTemplate
         for ident, find in ((UUID, kind.get_by_uuid),
                             ('mine', kind.get_by_name)):
-            self.assertEqual(FIELDS, self.calls.template(ident))
+            self.assertEqual(FIELDS, self.calls.template_to_upgrade_to(ident))
             find.assert_called_once_with(self.user, ident)
         # oslo.db has an error of its own for it, without a status.
         kind.get_by_name.side_effect = Exception('Invalid Parameter')
-        self.refused(404, self.calls.template, '\ud800')
+        kind.get.side_effect = kind.get_by_name.side_effect
+        for read in (self.calls.template_to_create_with,
+                     self.calls.template_to_upgrade_to):
+            self.refused(404, read, '\ud800')
 
     def test_template_to_update(self):
         action = 'clustertemplate:update'
