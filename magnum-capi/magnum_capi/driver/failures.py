@@ -56,7 +56,8 @@ def owner_message(error: BaseException) -> str:
             text += f'. {error.hint}'
     elif isinstance(error, errors.MagnumCapiError):
         text = error.what
-        if isinstance(error, errors.UsageError) and error.hint:
+        if error.hint and isinstance(
+                error, (errors.UsageError, rest.Forbidden)):
             text += f'. {error.hint}'
     else:
         text = _UNEXPECTED

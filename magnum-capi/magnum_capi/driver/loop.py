@@ -93,10 +93,16 @@ class Loop:
             self._poll()
         except (failures.ClusterGone, lease.LockBusy) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+        except rest.NotServed as e:
+            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
+            self._explain(f'Waiting: {failures.owner_message(e)}')
+        except rest.Forbidden as e:
+            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+            # The right that is missing may be one to the lock.
+            self._explain(
+                f'Waiting: {failures.owner_message(e)}', locked=False)
         except failures.TRANSIENT as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
-            if isinstance(e, rest.NotServed):
-                self._explain(f'Waiting: {failures.owner_message(e)}')
         except state_module.Unreadable as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
             # No process can end the operation, so the lock is not needed.
@@ -134,7 +140,8 @@ class Loop:
         with contextlib.suppress(errors.MagnumCapiError):
             with (self._reconciler.locked(0) if locked
                   else contextlib.nullcontext()):
-                if rows_module.is_in_progress(self._cluster):
+                if (self._store.reload(self._cluster)
+                        and rows_module.is_in_progress(self._cluster)):
                     self._write(self._cluster, status_reason=reason)
 
     def correct(self, rows: rows_module.Rows, state: state_module.State,

@@ -56,15 +56,14 @@ class Monitor:
         """
         try:
             self._poll()
-        except state_module.Unreadable as e:
-            LOG.error('Cluster %s: its health is not known: %s',
-                      self._cluster.uuid, e)
-            self._note(health.UNKNOWN, {'cluster': failures.owner_message(e)})
         except Exception as e:
-            LOG.warning('Cluster %s: its health is not known: %s',
-                        self._cluster.uuid, e)
+            log = (LOG.warning if isinstance(e, failures.TRANSIENT)
+                   else LOG.error)
+            log('Cluster %s: its health is not known: %s',
+                self._cluster.uuid, e)
             if not self.data:
-                self._note(*health.unanswered())
+                self._note(health.UNKNOWN, {
+                    'cluster': failures.owner_message(e)})
 
     def _poll(self) -> None:
         runtime = self._runtime()

@@ -18,6 +18,7 @@ import dataclasses
 import datetime
 import email.utils
 import json
+import re
 import time
 import typing
 from urllib import parse
@@ -102,6 +103,11 @@ class NotServed(Unreachable):
     load balancer in front of it, may know fewer paths for a while.
     """
 
+
+#: The right that is missing, in the words of an API server (apiserver,
+#: pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage).
+_MISSING_RIGHT = re.compile(
+    'cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)"')
 
 #: Errors of statuses, what they say, and how to go on.
 _REFUSALS: dict[int, tuple[type[KubeError], str, str | None]] = {
@@ -350,6 +356,11 @@ def _refused(answer: urllib3.HTTPResponse, content: bytes,
         # NewNotFound).
         return NotFound('The management cluster does not have it: 404',
                         object_=object_, **common)
+    missing = _MISSING_RIGHT.search(said.get('message') or '')
+    if status == 403 and missing:
+        # As "kubectl auth can-i" takes it. The rest names the user.
+        verb, resource, group = missing.groups()
+        what += f': {verb} {resource}' + (group and f'.{group}')
     if status in _TEMPORARY:
         common['retry_after'] = _retry_after(answer.headers)
     return kind(f'The management cluster {what}', **common)

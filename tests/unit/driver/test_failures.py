@@ -18,6 +18,13 @@ class ToldTest(testtools.TestCase):
                     'The management cluster did not answer',
                     where='GET https://10.0.0.1/x', last_seen='refused'),
                  'The management cluster did not answer'),
+                (rest.Forbidden(
+                    'The management cluster does not allow this: get pods',
+                    where='GET https://10.0.0.1/x',
+                    last_seen='User "of-the-operator" cannot get',
+                    hint='Allow it'),
+                 'The management cluster does not allow this: get pods. '
+                 'Allow it'),
                 (services.CloudUnreachable(
                     what, last_seen='HTTPConnectionPool(host=10.0.0.1): '
                     'refused', hint='Try again'), f'{what}. Try again'),

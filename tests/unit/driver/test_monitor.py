@@ -20,6 +20,7 @@ from magnum_capi.kube import cache
 from magnum_capi import waiting
 from tests.lib import kube_server
 from tests.unit.driver import base
+from tests.unit.driver.operations import test_status
 from tests.unit.driver import small_world
 
 
@@ -66,6 +67,19 @@ class MonitorTest(Base):
         self.w.rows.clusters[small_world.CLUSTER]['stack_id'] = (
             'another-driver-abcdefghijkl')
         self.assertEqual({}, self.poll())
+
+    def test_refusal_of_the_management_cluster_shows_with_the_cure(self):
+        self.created()
+        for fault, told in (
+                (test_status.forbidden('get', 'secrets', ''),
+                 'The management cluster does not allow this: get secrets. '
+                 'Give the user of the kubeconfig this right'),
+                ((503, {}, {}), 'The management cluster is temporarily '
+                 'unavailable: 503')):
+            self.api.faults = [fault] * 99
+            self.assertEqual({
+                'health_status': health.UNKNOWN,
+                'health_status_reason': {'cluster': told}}, self.poll())
 
     def test_credential_that_became_invalid_shows_with_the_cure(self):
         # E23

@@ -137,6 +137,16 @@ class RefusalsTest(_Base):
                     e.status, e.reason, e.last_seen, e.hint))
                 self.assertEqual(f'GET {self.api.url}{PATH}', e.where)
 
+    def test_missing_right_is_named_as_kubectl_auth_can_i_takes_it(self):
+        for group, right in (('', 'list pods/log'),
+                             ('apps', 'list pods/log.apps')):
+            e = self.refused(rest.Forbidden, (403, {}, {'message': (
+                'pods is forbidden: User "u" cannot list resource "pods/log" '
+                f'in API group "{group}" at the cluster scope')}))
+            self.assertEqual(
+                f'The management cluster does not allow this: {right}',
+                e.what)
+
     def test_refusal_in_other_words_is_cut(self):
         e = self.refused(rest.KubeError, (418, {}, b'x' * 999))
         self.assertEqual(('x' * 200, None), (e.last_seen, e.reason))

@@ -51,11 +51,6 @@ DISTRUST = ('the cluster does not trust the certificate of Keystone; fix: an '
             '[drivers]openstack_ca_file of Magnum')
 
 
-def unanswered() -> tuple[str, dict[str, str]]:
-    """The health of a cluster whose management cluster does not answer."""
-    return UNKNOWN, {'api': 'the management cluster does not answer'}
-
-
 def health(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
            now: datetime.datetime,
            credential: str | None = None) -> tuple[str, dict[str, str]]:

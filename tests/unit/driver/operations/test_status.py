@@ -20,6 +20,17 @@ from tests.unit.driver import objects
 from tests.unit.driver import small_world
 
 
+def forbidden(verb, resource, group='coordination.k8s.io'):
+    """A fault: what a kube-apiserver says when RBAC does not allow this.
+
+    (apiserver, pkg/endpoints/handlers/responsewriters/errors.go)
+    """
+    return 403, {}, {'kind': 'Status', 'reason': 'Forbidden', 'message': (
+        f'{resource}.{group} is forbidden: User "magnum-of-the-operator" '
+        f'cannot {verb} resource "{resource}" in API group "{group}" in the '
+        f'namespace "{small_world.NAMESPACE}"')}
+
+
 class WatchTest(base.TestCase):
 
     def test_complete_says_where_and_what(self):
@@ -90,13 +101,34 @@ class WatchTest(base.TestCase):
         poller.poll()
         self.assertNotIn('no status', self.logger.output)
 
-    def test_right_that_is_missing_is_an_error_in_the_log(self):
+    def test_right_that_is_missing_is_named_until_it_is_there(self):
+        # Also if it is one to the lock.
         self.create()
-        self.api.faults = [(403, {}, {'message': 'no'})] * 9
+        self.api.faults = [forbidden('get', 'leases')] * 9
         self.check_status()
-        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.assertEqual(
+            ('CREATE_IN_PROGRESS',
+             'Waiting: The management cluster does not allow this: get '
+             'leases.coordination.k8s.io. Give the user of the kubeconfig '
+             'this right'),
+            (self.w.cluster.status, self.w.cluster.status_reason))
         self.assertIn('no status: The management cluster does not allow '
                       'this', self.logger.output)
+        self.api.faults.clear()
+        self.check_status()
+        self.assertEqual(('CREATE_COMPLETE', None), (
+            self.w.cluster.status, self.w.cluster.status_reason))
+
+    def test_right_that_is_missing_is_not_named_once_all_is_done(self):
+        self.create()
+
+        def end(request):
+            self.w.rows.clusters[small_world.CLUSTER][
+                'status'] = 'CREATE_COMPLETE'
+            request.answer(*forbidden('get', 'clusters'))
+        self.api.faults = [end]
+        self.check_status()
+        self.assertIsNone(self.w.cluster.status_reason)
 
     def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
         self.create()
