@@ -96,7 +96,7 @@ class Loop:
         except rest.NotServed as e:
             LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
             self._explain(f'Waiting: {failures.owner_message(e)}')
-        except rest.Forbidden as e:
+        except (rest.Forbidden, rest.Unauthorized) as e:
             LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
             # The right that is missing may be one to the lock.
             self._explain(

@@ -204,9 +204,7 @@ class Kube:
         """
         try:
             found = self.get('Namespace', None, name)
-        except rest.Forbidden as e:
-            if e.status != 403:
-                raise
+        except rest.Forbidden:
             found = None
         if found is None:
             try:

@@ -73,13 +73,21 @@ class Conflict(KubeError):
 
 
 class Forbidden(KubeError):
-    """The user of the kubeconfig may not do this (401, 403)."""
+    """The user of the kubeconfig may not do this (403)."""
 
 
 class Unreachable(KubeError):
     """No response, or only transient errors, for the whole time allowed.
 
     The request may or may not have taken effect.
+    """
+
+
+class Unauthorized(Unreachable):
+    """The server does not know the user of the kubeconfig now (401).
+
+    Its token was rotated or has expired, or the server cannot ask who checks
+    tokens. Requests go on when the operator has repaired that.
     """
 
 
@@ -111,7 +119,7 @@ _MISSING_RIGHT = re.compile(
 
 #: Errors of statuses, what they say, and how to go on.
 _REFUSALS: dict[int, tuple[type[KubeError], str, str | None]] = {
-    401: (Forbidden, 'does not know the user of the kubeconfig', None),
+    401: (Unauthorized, 'does not know the user of the kubeconfig', None),
     403: (Forbidden, 'does not allow this',
           'Give the user of the kubeconfig this right'),
     404: (NotServed, 'does not know this path: 404', None),
@@ -184,8 +192,8 @@ class Rest:
         :param again: other statuses to retry: 409 for a patch.
         :param total: seconds for all tries, the configured limit by default.
         :returns: the JSON.
-        :raises Conflict, Forbidden, NotFound, NotServed, Unreachable,
-            KubeError: by status.
+        :raises Conflict, Forbidden, NotFound, NotServed, Unauthorized,
+            Unreachable, KubeError: by status.
         """
         data = None
         sent = {'Accept': 'application/json', **(headers or {})}

@@ -74,6 +74,8 @@ class MonitorTest(Base):
                 (test_status.forbidden('get', 'secrets', ''),
                  'The management cluster does not allow this: get secrets. '
                  'Give the user of the kubeconfig this right'),
+                ((401, {}, {}), 'The management cluster does not know the '
+                 'user of the kubeconfig'),
                 ((503, {}, {}), 'The management cluster is temporarily '
                  'unavailable: 503')):
             self.api.faults = [fault] * 99

@@ -216,7 +216,7 @@ class NamespaceTest(_Base):
 
     def test_unknown_user_makes_no_namespace(self):
         self.assertEqual(401, self.refused(
-            rest.Forbidden, (401, {}, {})).status)
+            rest.Unauthorized, (401, {}, {})).status)
         self.assertEqual([], self.api.calls('POST'))
 
 

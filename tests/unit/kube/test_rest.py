@@ -120,7 +120,7 @@ class RefusalsTest(_Base):
 
     def test_they_say_what_where_and_how_to_go_on(self):
         for status, kind, what, hint in (
-                (401, rest.Forbidden, 'does not know the user', None),
+                (401, rest.Unauthorized, 'does not know the user', None),
                 (403, rest.Forbidden, 'does not allow this',
                  'Give the user of the kubeconfig this right'),
                 (404, rest.NotServed, 'does not know this path', None),

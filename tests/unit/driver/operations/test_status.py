@@ -130,6 +130,36 @@ class WatchTest(base.TestCase):
         self.check_status()
         self.assertIsNone(self.w.cluster.status_reason)
 
+    def test_user_that_is_unknown_for_a_while_ends_nothing(self):
+        # Its token was rotated; the operator has yet to write the new one.
+        self.created()
+
+        self.api.faults = [(401, {}, {})] * 99
+        self.resize(2)
+        reasons = [self.w.cluster.status_reason]
+        self.check_status()
+        reasons.append(self.w.cluster.status_reason)
+        self.api.faults.clear()
+        self.check_status(2)
+
+        text = ('The management cluster does not know the user of the '
+                'kubeconfig')
+        self.assertEqual(
+            [f'Will be tried again: {text}', f'Waiting: {text}'], reasons)
+        self.assertEqual(('UPDATE_COMPLETE', None), (
+            self.w.cluster.status, self.w.cluster.status_reason))
+        self.assertEqual(2, len(self.w.helm.upgrades))
+
+    def test_user_that_becomes_unknown_at_a_write_ends_nothing(self):
+        self.died()
+        self.api.fault_path = re.compile('.*/secrets/.*-cloud-credentials$')
+        self.api.faults = [(401, {}, {})] * 99
+        self.check_status()
+        self.assertEqual('CREATE_IN_PROGRESS', self.w.cluster.status)
+        self.api.faults.clear()
+        self.check_status(2)
+        self.assertEqual('CREATE_COMPLETE', self.w.cluster.status)
+
     def test_api_that_is_not_served_is_told_by_who_has_the_lock(self):
         self.create()
         row = self.w.row()
