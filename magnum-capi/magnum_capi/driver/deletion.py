@@ -12,7 +12,7 @@ from magnum_capi.driver.cloud import loadbalancers
 from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver.cloud import volumes
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
@@ -113,7 +113,7 @@ class Deletion:
             kinds['load balancers'] = loadbalancers.delete
             kinds['security groups'] = volumes.delete_security_groups
         if (options.delete_volumes
-                and desired_release.reclaims_volumes(state.values)):
+                and desired_values.reclaims_volumes(state.values)):
             kinds['volumes'] = volumes.delete
         waits = []
         for what, delete in kinds.items():

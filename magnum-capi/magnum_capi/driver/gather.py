@@ -23,7 +23,7 @@ from magnum_capi.driver import config
 from magnum_capi.driver.desired import attributes
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import cluster_api
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import labels as label_rules
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import node_groups
@@ -46,7 +46,7 @@ _Overlay: typing.TypeAlias = tuple[str, dict[str, typing.Any]]
 class Plan:
     """What is handed to Helm.
 
-    :param release: chart and values, to be recorded before they are applied.
+    :param desired: chart and values, to be recorded before they are applied.
     :param proxies: file of nodes that the values refer to, whose Secret must
         exist first. None if it was written before.
     :param capacities: annotations of MachineDeployments, by the names of
@@ -56,7 +56,7 @@ class Plan:
     """
 
     spec: spec_model.ClusterSpec
-    release: desired_release.DesiredRelease
+    desired: desired_values.DesiredValues
     proxies: node_files.ProxyFile | None = None
     capacities: collections.abc.Mapping[
         str, dict[str, str]] = dataclasses.field(default_factory=dict)
@@ -66,13 +66,13 @@ class Plan:
     @property
     def values(self) -> collections.abc.Mapping[str, typing.Any]:
         """The values, for Helm."""
-        return self.release.values
+        return self.desired.values
 
     @property
     def chart(self) -> charts.Chart:
         """The chart, for Helm."""
-        assert self.release.chart
-        return self.release.chart
+        assert self.desired.chart
+        return self.desired.chart
 
     def with_server_groups(
             self, ids: collections.abc.Mapping[str, str]) -> 'Plan':
@@ -81,8 +81,8 @@ class Plan:
         :param ids: by the keys of ``missing_server_groups``.
         """
         return dataclasses.replace(
-            self, missing_server_groups={}, release=dataclasses.replace(
-                self.release, values=placement.with_server_groups(
+            self, missing_server_groups={}, desired=dataclasses.replace(
+                self.desired, values=placement.with_server_groups(
                     dict(self.values), ids)))
 
 
@@ -122,7 +122,7 @@ class Planner:
     defaults: Defaults = Defaults()
     batch: int | None = None
     deferred: rows_module.Deferred = dataclasses.field(default_factory=dict)
-    current: desired_release.DesiredRelease | None = None
+    current: desired_values.DesiredValues | None = None
     renew: bool = False
     core: str | None = None
 
@@ -133,7 +133,7 @@ class Planner:
         default_factory=dict, init=False)
 
     @property
-    def _base(self) -> desired_release.DesiredRelease | None:
+    def _base(self) -> desired_values.DesiredValues | None:
         """What only sizes and node groups change in; None: all is new."""
         current = self.current
         return None if self.renew or current is None or (
@@ -152,7 +152,7 @@ class Planner:
             options.default_labels if base is None or (
                 base.default_labels is None) else base.default_labels,
             frozenset(options.ignored_labels))
-        there = {group['name'] for group in desired_release.groups(
+        there = {group['name'] for group in desired_values.groups(
             base.values if base else {})}
         found = self._describe(there)
         labels = validation.check(
@@ -170,23 +170,23 @@ class Planner:
             else overlays(options, labels.capi_helm_values),
             scale_from_zero=options.scale_from_zero)
         if base:
-            values = desired_release.resized(
+            values = desired_values.resized(
                 base.values, values, found, self.batch)
         else:
             if self.current:
-                values = desired_release.upgraded(self.current.values, values)
-            values = desired_release.with_strategies(values, found, self.batch)
+                values = desired_values.upgraded(self.current.values, values)
+            values = desired_values.with_strategies(values, found, self.batch)
         server_groups = placement.server_groups(
             found, labels, rules, features, values
         ) if self.cloud.services.has('compute') else {}
         if base:
             there.add(placement.CONTROL_PLANE)
         return Plan(
-            found, desired_release.DesiredRelease(
+            found, desired_values.DesiredValues(
                 values, chart, self.rows.template.uuid, dict(rules.defaults),
                 self._images, self.rows.digest(
                     self.applied, self.deferred,
-                    desired_release.bounds(values))),
+                    desired_values.bounds(values))),
             None if base else node_files.proxies(found, labels),
             _capacities(self.cloud, options, values),
             {key: group for key, group in server_groups.items()
@@ -208,7 +208,7 @@ class Planner:
         """The cluster that the rows ask for, with ids and names looked up.
 
         Names of flavors and ids of networks do not change; see
-        desired_release.FIXED.
+        desired_values.FIXED.
 
         :param there: names of the node groups that stay. Only what new ones
             need is looked up.
@@ -216,9 +216,9 @@ class Planner:
         rows, current = self.rows, self.current
         cluster, template = rows.cluster, rows.template
         masters, workers = rows.masters(), rows.workers(self.applied)
-        networks = (desired_release.networks(current.values) if current
+        networks = (desired_values.networks(current.values) if current
                     else self._networks())
-        flavors = desired_release.flavors(current.values) if current else {}
+        flavors = desired_values.flavors(current.values) if current else {}
         has_new = self._base is None or any(
             rows.naming.node_group(group.uuid) not in there
             for group in workers)
@@ -226,7 +226,7 @@ class Planner:
             uuid=cluster.uuid, release=rows.naming.release, name=cluster.name,
             project_id=cluster.project_id, user_id=cluster.user_id,
             image=self._image(template.image_id),
-            master_flavor=flavors.get(desired_release.CONTROL_PLANE)
+            master_flavor=flavors.get(desired_values.CONTROL_PLANE)
             or self._flavor(masters.flavor_id or cluster.master_flavor_id),
             master_count=masters.node_count,
             node_groups=tuple(

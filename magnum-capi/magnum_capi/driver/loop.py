@@ -33,7 +33,7 @@ from oslo_log import log as logging
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deletion
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
@@ -303,7 +303,7 @@ class Loop:
     def _fail(self, rows: rows_module.Rows, state: state_module.State,
               reason: str) -> None:
         # Sizes of these may have just been written by this process.
-        if self._are_stale(rows, desired_release.bounds(state.values)):
+        if self._are_stale(rows, desired_values.bounds(state.values)):
             LOG.info('Cluster %s: not failed: there is a later request',
                      self._cluster.uuid)
             return
@@ -414,7 +414,7 @@ class Loop:
         """What is not in the rows yet; that of the cluster comes last."""
         cluster = self._cluster
         addresses = _addresses(rows, state, snapshot)
-        autoscaled = desired_release.bounds(state.values)
+        autoscaled = desired_values.bounds(state.values)
         for group, found in _paired(rows, verdict):
             if found.gone and not group.is_default:
                 yield group, None
@@ -552,7 +552,7 @@ def is_pending(rows: rows_module.Rows, state: state_module.State) -> bool:
     in an update of node_count.
     """
     sizes = {group['name']: group.get('machineCount')
-             for group in desired_release.groups(state.values)
+             for group in desired_values.groups(state.values)
              if not group.get('autoscale')}
     return (rows.operation != 'DELETE'
             and (rows.cluster.status or '').endswith('_COMPLETE')
@@ -597,7 +597,7 @@ def corrections(rows: rows_module.Rows, state: state_module.State,
     if rows.in_progress or rows.operation == 'DELETE':
         return []
     found = []
-    autoscaled = desired_release.bounds(state.values)
+    autoscaled = desired_values.bounds(state.values)
     addresses = _addresses(rows, state, snapshot)
     for group in rows.groups:
         name = rows.naming.node_group(group.uuid)

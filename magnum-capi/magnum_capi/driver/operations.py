@@ -23,7 +23,7 @@ import typing
 from oslo_log import log as logging
 
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
@@ -318,9 +318,9 @@ class Operations:
 
     def _is_autoscaled(self, group: typing.Any) -> bool:
         reconciler = self._reconciler
-        current = reconciler.current_release(reconciler.secrets.state())
+        current = reconciler.current_values(reconciler.secrets.state())
         return current is not None and reconciler.naming.node_group(
-            group.uuid) in desired_release.bounds(current.values)
+            group.uuid) in desired_values.bounds(current.values)
 
     @contextlib.contextmanager
     def _reporting(self, operation: str, goes_on: _GoesOn

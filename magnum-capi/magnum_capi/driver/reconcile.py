@@ -23,7 +23,7 @@ from magnum_capi.driver.cloud import server_groups
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import placement
 from magnum_capi.driver.desired import rows as rows_module
@@ -33,13 +33,13 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import helm as helm_module
 from magnum_capi.driver.helm import releases
+from magnum_capi.driver import helm_release
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import health
 from magnum_capi.driver import observer
 from magnum_capi.driver import ownership
-from magnum_capi.driver import release as release_module
 from magnum_capi import errors
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
@@ -184,9 +184,9 @@ class Reconciler:
             self.runtime.now, self.lock.check)
 
     @property
-    def helm_release(self) -> release_module.Release:
+    def helm_release(self) -> helm_release.HelmRelease:
         """The Helm release of the cluster."""
-        return release_module.Release(
+        return helm_release.HelmRelease(
             self.runtime.kube, self.runtime.helm, self.namespace,
             self.release, self.cluster.uuid, self.lock.check)
 
@@ -209,11 +209,11 @@ class Reconciler:
                     self.store.groups(self.cluster)))
 
     def plan(self, state: state_module.State,
-             current: desired_release.DesiredRelease | None, *, creating: bool,
+             current: desired_values.DesiredValues | None, *, creating: bool,
              joining: collections.abc.Container[str] | None) -> gather.Plan:
         """The plan for Helm, completely checked.
 
-        :param current: see :meth:`current_release`.
+        :param current: see :meth:`current_values`.
         :param creating, joining: see validation.check.
         """
         plan = gather.Planner(
@@ -227,7 +227,7 @@ class Reconciler:
 
     def _refuse_full_server_groups(
             self, plan: gather.Plan,
-            current: desired_release.DesiredRelease | None) -> None:
+            current: desired_values.DesiredValues | None) -> None:
         """Refuse more nodes in a server group than Nova allows.
 
         Parts that do not grow are as they are.
@@ -275,14 +275,14 @@ class Reconciler:
         return plan.with_server_groups(ids)
 
     def drop_unused_server_groups(
-            self, before: desired_release.DesiredRelease | None,
-            now: desired_release.DesiredRelease) -> None:
+            self, before: desired_values.DesiredValues | None,
+            now: desired_values.DesiredValues) -> None:
         """Delete server groups that no new node will be in.
 
         :param now: as Helm has applied it.
         """
-        used = desired_release.server_groups(now.values)
-        if not before or desired_release.server_groups(before.values) <= used:
+        used = desired_values.server_groups(now.values)
+        if not before or desired_values.server_groups(before.values) <= used:
             return
         try:
             server_groups.delete_unused(
@@ -305,14 +305,14 @@ class Reconciler:
                 return self.store.cloud_as(own)
         return self.store.cloud
 
-    def current_release(self, state: state_module.State
-                        ) -> desired_release.DesiredRelease | None:
+    def current_values(self, state: state_module.State
+                       ) -> desired_values.DesiredValues | None:
         """The last chart and values of the cluster, None: it is new.
 
         If the state does not have them, they are those of Helm's record.
         """
-        if state.release is not None:
-            return state.release
+        if state.desired is not None:
+            return state.desired
         chart = self.runtime.options.chart
         found = releases.deployed(
             self.runtime.kube, self.namespace, self.release)
@@ -321,7 +321,7 @@ class Reconciler:
         metadata = found['chart']['metadata']
         known = (not chart.is_path
                  and metadata['name'] == chart.name.rpartition('/')[2])
-        return desired_release.DesiredRelease(
+        return desired_values.DesiredValues(
             found.get('config') or {},
             dataclasses.replace(chart, version=metadata['version'])
             if known else None,
@@ -339,7 +339,7 @@ class Reconciler:
         """
         state = self.secrets.state()
         if state.former is None or self._is_in_rows(
-                state.former, state.release):
+                state.former, state.desired):
             return state
         LOG.warning('Cluster %s: an upgrade that was recorded is not in '
                     'Magnum; it is undone', self.cluster.uuid)
@@ -347,9 +347,9 @@ class Reconciler:
             state, operation='', since=None), state.former, rows)
 
     def _is_in_rows(self, former: state_module.Former,
-                    current: desired_release.DesiredRelease | None) -> bool:
+                    current: desired_values.DesiredValues | None) -> bool:
         present = self.cluster.cluster_template_id
-        if former.release.template != present:
+        if former.desired.template != present:
             return True
         return (current is not None and current.template == present
                 and former.in_rows)
@@ -368,7 +368,7 @@ class Reconciler:
         self.lock.check()
         deployed = releases.last_deployed(
             self.runtime.kube, self.namespace, self.release)
-        if deployed and deployed.digest not in (None, former.release.digest):
+        if deployed and deployed.digest not in (None, former.desired.digest):
             return self.secrets.write_state(
                 dataclasses.replace(state, former=None))
         return self._undone(state, former, self.rows())
@@ -380,10 +380,10 @@ class Reconciler:
             group.image_id = former.images.get(group.uuid, group.image_id)
             self.store.save(group)
         # The template changes back when the node groups match it.
-        self.cluster.cluster_template_id = former.release.template
+        self.cluster.cluster_template_id = former.desired.template
         self.store.save(self.cluster)
         return self.secrets.write_state(dataclasses.replace(
-            state, release=former.release, deferred=former.deferred,
+            state, desired=former.desired, deferred=former.deferred,
             batch=None, former=None))
 
     def reconcile(self, *, resume: bool = False,
@@ -409,7 +409,7 @@ class Reconciler:
         operation = rows.operation if rows.in_progress else 'UPDATE'
         before = self.state(rows)
         state = request(before) if request else before
-        current = self.current_release(state)
+        current = self.current_values(state)
         try:
             plan = self.plan(state, current, creating=operation == 'CREATE',
                              joining=joining)
@@ -421,7 +421,7 @@ class Reconciler:
         began = state_module.resumed if resume else state_module.begun
         self.lock.check()
         state = self.record(plan, dataclasses.replace(
-            began(state, operation, self.runtime.now()), release=plan.release,
+            began(state, operation, self.runtime.now()), desired=plan.desired,
             sizes=self._sizes(plan, state, current)))
         self.recorded = True
         recorded()
@@ -436,7 +436,7 @@ class Reconciler:
             raise
 
     def _carry_out(self, plan: gather.Plan, state: state_module.State,
-                   current: desired_release.DesiredRelease | None,
+                   current: desired_values.DesiredValues | None,
                    operation: str) -> None:
         """Apply what is recorded.
 
@@ -459,10 +459,10 @@ class Reconciler:
         self._apply(plan)
         if state.former:
             # Accepted by Helm: it is not undone from now on.
-            current = state.former.release
+            current = state.former.desired
             state = self.secrets.write_state(
                 dataclasses.replace(state, former=None))
-        self.drop_unused_server_groups(current, plan.release)
+        self.drop_unused_server_groups(current, plan.desired)
         self._scale(state.sizes)
         done = dataclasses.replace(
             state, sizes={}, applied=state.applied | {
@@ -483,7 +483,7 @@ class Reconciler:
                state: state_module.State) -> state_module.State:
         """Write the state of the cluster, before the plan is applied.
 
-        :param state: with ``release`` of the plan. It names the Secret with a
+        :param state: with ``desired`` of the plan. It names the Secret with a
             file of nodes, and could not restore it, so that comes first.
         :returns: as written to the Secret.
         """
@@ -506,7 +506,7 @@ class Reconciler:
         return self.secrets.write_state(state)
 
     def _sizes(self, plan: gather.Plan, state: state_module.State,
-               current: desired_release.DesiredRelease | None) -> dict[
+               current: desired_values.DesiredValues | None) -> dict[
                    str, int]:
         """Sizes of autoscaled groups that the autoscaler would not reach.
 
@@ -522,8 +522,8 @@ class Reconciler:
         :param current: before the change.
         :returns: by uuid; see state.State.
         """
-        before = desired_release.bounds(current.values) if current else {}
-        after = desired_release.bounds(plan.values)
+        before = desired_values.bounds(current.values) if current else {}
+        after = desired_values.bounds(plan.values)
         sizes = {}
         for group in plan.spec.node_groups:
             limits = after.get(group.kube_name)

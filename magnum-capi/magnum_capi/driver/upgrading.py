@@ -17,7 +17,7 @@ from oslo_log import log as logging
 
 from magnum_capi.driver.cloud import openstack
 from magnum_capi.driver.cloud import services
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import replacement
 from magnum_capi.driver.desired import rollout
 from magnum_capi.driver.desired import rows as rows_module
@@ -62,7 +62,7 @@ class Upgrade:
         self._batch = batch
         self._began = runtime.clock.monotonic()
         self._reconciler = reconcile.Reconciler(runtime, store, cluster)
-        self._current: desired_release.DesiredRelease | None = None
+        self._current: desired_values.DesiredValues | None = None
 
     def run(self) -> None:
         """Record the upgrade.
@@ -92,7 +92,7 @@ class Upgrade:
         reconciler.stop_if_deleting()
         rows = reconciler.rows()
         state = reconciler.state(rows)
-        self._current = reconciler.current_release(state)
+        self._current = reconciler.current_values(state)
         self._refuse(rows, state)
         deferred = self._deferred(rows, state)
         images = {group.uuid: group.image_id for group in rows.groups}
@@ -109,10 +109,10 @@ class Upgrade:
                   if self._current else None)
         state = reconciler.record(plan, dataclasses.replace(
             state_module.begun(state, 'UPDATE', self._runtime.now()),
-            batch=batch, deferred=deferred, release=plan.release,
+            batch=batch, deferred=deferred, desired=plan.desired,
             former=former))
         self._save(rows)
-        if former and former.release.template == self._template.uuid:
+        if former and former.desired.template == self._template.uuid:
             # Its rows would not show it.
             reconciler.secrets.write_state(dataclasses.replace(
                 state, former=dataclasses.replace(former, in_rows=True)))
@@ -239,7 +239,7 @@ class Upgrade:
 
         :returns: see state.State.
         """
-        known = desired_release.images(
+        known = desired_values.images(
             self._current.values if self._current else {})
         names = {group.uuid: rows.naming.node_group(group.uuid)
                  for group in rows.workers(state.applied)

@@ -18,7 +18,7 @@ import testtools
 import yaml
 
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import node_files
 from magnum_capi.driver.desired import placement
@@ -103,7 +103,7 @@ class ChartCase(testtools.TestCase):
         raise NotImplementedError
 
     def values(self, spec, batch=None, **kwargs):
-        return desired_release.with_strategies(values.values(
+        return desired_values.with_strategies(values.values(
             spec, validation.check(spec, creating=True),
             charts.features(self.chart_path()), **kwargs), spec, batch)
 

@@ -13,7 +13,7 @@ import testtools
 from magnum_capi.driver.cloud import services
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import merging
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
@@ -120,7 +120,7 @@ class PlanTest(Base):
     def test_overlay_of_the_operator_for_all(self):
         self.overlay('addons: {enabled: false}')
         self.options['default_value_overlays'] = ['small']
-        self.assertFalse(desired_release.has_addons(self.plan().values))
+        self.assertFalse(desired_values.has_addons(self.plan().values))
 
     def test_overlay_that_nobody_allowed(self):
         self.labels(capi_helm_values='other')
@@ -135,7 +135,7 @@ class PlanTest(Base):
                          'be read', str(e))
 
     def test_chart_of_a_running_cluster_is_not_judged(self):
-        made = self.plan().release
+        made = self.plan().desired
         self.options = {'chart_version': '0.14.1'}
         self.plan(current=dataclasses.replace(made, chart=charts.Chart(
             'openstack-cluster', 'https://example.org', '0.14.1')))

@@ -70,7 +70,7 @@ class Outcome:
         state = self.state
         if state is None or state.adopted is None:
             return found
-        chart = state.release and state.release.chart
+        chart = state.desired and state.desired.chart
         found |= {
             'release': self.row.stack_id, 'revision': state.adopted.revision,
             'chart': chart and chart.name,
@@ -169,7 +169,7 @@ class Adoption:
                  found: rules.Candidate) -> Outcome:
         """Whether the next change of a cluster would replace its nodes."""
         options, state = self._runtime.options, rules.state(found)
-        assert state.adopted and state.release
+        assert state.adopted and state.desired
         naming = names.Naming(reconciler.release, state.adopted.groups)
         changes = rules.changes(found, state, undo=False)
         for group in found.groups:
@@ -180,7 +180,7 @@ class Adoption:
                 found.cluster, found.groups, found.template, naming),
             reconciler.store.cloud, options, applied=state.applied,
             joining=(), defaults=reconciler.store.defaults(),
-            current=state.release).plan()
+            current=state.desired).plan()
         replaced = replacement.replaced(
             reconciler.helm_release.applied() or [],
             reconciler.helm_release.preview(plan))

@@ -9,7 +9,7 @@ import typing
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
@@ -156,7 +156,7 @@ def _of_names(found: Candidate) -> collections.abc.Iterator[str]:
         return
     mapped = mapping(found.groups)
     values = found.release.values if found.release else {}
-    there = {group.get('name') for group in desired_release.groups(values)}
+    there = {group.get('name') for group in desired_values.groups(values)}
     for group in found.groups:
         if group.uuid not in mapped:
             continue
@@ -195,9 +195,9 @@ def without_autoscaler(found: Candidate,
     :param values: that the next change would give Helm.
     """
     release = found.release
-    scaled = {group.get('name') for group in desired_release.groups(
+    scaled = {group.get('name') for group in desired_values.groups(
         release.values if release else {}) if group.get('autoscale')}
-    fixed = {group['name'] for group in desired_release.groups(values)
+    fixed = {group['name'] for group in desired_values.groups(values)
              if not group.get('autoscale')}
     names_of = mapping(found.groups)
     return [f'its node group {group.name} is autoscaled, and would have a '
@@ -241,7 +241,7 @@ def state(found: Candidate) -> state_module.State:
         applied=frozenset(group.uuid for group in found.groups
                           if not group.is_default),
         record=(entry,), secrets={entry.name: credential.secret},
-        release=desired_release.DesiredRelease(
+        desired=desired_values.DesiredValues(
             dict(release.values), chart.pin, found.template.uuid),
         adopted=state_module.Adopted(
             mapping(found.groups), release.revision, found.template.driver,

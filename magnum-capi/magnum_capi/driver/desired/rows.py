@@ -13,7 +13,7 @@ import json
 import types
 import typing
 
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
@@ -112,16 +112,16 @@ class Rows:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def desired_digest(self, state: state_module.State) -> str:
-        """Digest of the release that the rows ask for.
+        """Digest of the chart and values that the rows ask for.
 
         A request may have been lost before its values were recorded: then no
-        release has this digest.
+        state has this digest.
         """
-        release = state.release
-        if release is not None and release.rows == self.digest(
+        desired = state.desired
+        if desired is not None and desired.rows == self.digest(
                 state.applied, state.deferred,
-                desired_release.bounds(release.values)):
-            return release.digest
+                desired_values.bounds(desired.values)):
+            return desired.digest
         return _UNKNOWN
 
     def requested_sizes(self, state: state_module.State) -> dict[str, int]:
@@ -135,7 +135,7 @@ class Rows:
         """
         if self.desired_digest(state) == _UNKNOWN:
             return {}
-        autoscaled = desired_release.bounds(state.values)
+        autoscaled = desired_values.bounds(state.values)
         return {group.uuid: group.node_count for group in self.groups
                 if group.status == 'UPDATE_IN_PROGRESS'
                 and self.naming.node_group(group.uuid) in autoscaled}
@@ -153,7 +153,7 @@ class Rows:
         :param patience, limit: see goal.DesiredCluster.
         """
         cluster = self.cluster
-        autoscaled = desired_release.bounds(state.values)
+        autoscaled = desired_values.bounds(state.values)
         deleting = self.operation == 'DELETE'
         status = cluster.status
         if deleting and not (status or '').startswith('DELETE_'):
@@ -172,7 +172,7 @@ class Rows:
             patience=patience,
             failing=dict(state.failing) if same else {},
             progress=state.progress if same else None,
-            addons=desired_release.has_addons(state.values),
+            addons=desired_values.has_addons(state.values),
             digest=None if deleting else self.desired_digest(state))
 
     def _group(self, group: typing.Any, state: state_module.State,

@@ -8,7 +8,7 @@ the content that was read before: who lost the lock can overwrite nothing. It
 has the record of application credentials with their secrets (see
 ``credentials``), when the present operation began (Magnum's updated_at changes
 with every save), what was observed of it, which node groups were ever handed
-to Helm, and the desired release. So every conductor knows what another one
+to Helm, and the desired values. So every conductor knows what another one
 observed. Times are by the management cluster's clock.
 """
 
@@ -18,7 +18,7 @@ import json
 import typing
 
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import goal
 from magnum_capi import errors
 
@@ -93,14 +93,14 @@ class Adopted:
 class Former:
     """What a cluster had before an upgrade that is not applied yet.
 
-    :param release: chart and values.
+    :param desired: chart and values.
     :param images: image ids in rows of node groups, by uuid.
     :param deferred: see State.
     :param in_rows: whether Magnum's rows have the upgrade. Only recorded of
         one to the present template; the row of any other names its template.
     """
 
-    release: desired_release.DesiredRelease
+    desired: desired_values.DesiredValues
     images: typing.Mapping[str, str | None] = dataclasses.field(
         default_factory=dict)
     deferred: typing.Mapping[str, tuple[str, str]] = dataclasses.field(
@@ -119,7 +119,7 @@ class State:
     :param secrets: of the credentials, by name.
     :param batch: nodes of a group that the present upgrade replaces at once,
         None: the chart's default.
-    :param release: the desired one; None: the cluster is not created yet, or
+    :param desired: chart and values; None: the cluster is not created yet, or
         the state was lost.
     :param failing: what is seen to fail in the operation, and since when;
         see ``verdicts.Verdict.failing``.
@@ -150,7 +150,7 @@ class State:
     secrets: typing.Mapping[str, str] = dataclasses.field(
         default_factory=dict, repr=False)
     batch: int | None = None
-    release: desired_release.DesiredRelease | None = None
+    desired: desired_values.DesiredValues | None = None
     failing: typing.Mapping[str, datetime.datetime] = dataclasses.field(
         default_factory=dict)
     progress: goal.Progress | None = None
@@ -167,7 +167,7 @@ class State:
     @property
     def values(self) -> typing.Mapping[str, typing.Any]:
         """The last values of the cluster; empty: it has none yet."""
-        return self.release.values if self.release else {}
+        return self.desired.values if self.desired else {}
 
 
 def name(release: str) -> str:
@@ -222,7 +222,7 @@ def dump(state: State) -> str:
         'since': _text(state.since),
         'applied': sorted(state.applied),
         'batch': state.batch,
-        'kept': desired_release.dump(state.release),
+        'kept': desired_values.dump(state.desired),
         'failing': {key: _text(since)
                     for key, since in state.failing.items()},
         'progress': state.progress and {
@@ -235,7 +235,7 @@ def dump(state: State) -> str:
         'held': dict(state.deferred),
         'adopted': state.adopted and dataclasses.asdict(state.adopted),
         'former': state.former and {
-            'kept': desired_release.dump(state.former.release),
+            'kept': desired_values.dump(state.former.desired),
             'images': dict(state.former.images),
             'held': dict(state.former.deferred),
             'in_rows': state.former.in_rows},
@@ -261,7 +261,7 @@ def load(text: str, release: str = '') -> State:
                  frozenset(found.get('applied', ())),
                  record,
                  dict(found.get('secrets', {})), found.get('batch'),
-                 desired_release.load(found.get('kept')),
+                 desired_values.load(found.get('kept')),
                  {key: datetime.datetime.fromisoformat(since)
                   for key, since in found.get('failing', {}).items()},
                  _progress(found.get('progress')), found.get('failed', ''),
@@ -291,9 +291,9 @@ def _deferred(found: typing.Mapping[str, typing.Any]
 
 
 def _former(found: typing.Mapping[str, typing.Any] | None) -> Former | None:
-    release = desired_release.load(found['kept']) if found else None
-    return None if not (found and release) else Former(
-        release, dict(found['images']), _deferred(found),
+    desired = desired_values.load(found['kept']) if found else None
+    return None if not (found and desired) else Former(
+        desired, dict(found['images']), _deferred(found),
         # Earlier releases did not record this.
         found.get('in_rows', True))
 

@@ -20,7 +20,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import cluster_secrets
 from magnum_capi import errors
-from tests.unit.driver.operations import test_desired_release
+from tests.unit.driver.operations import test_desired_values
 from tests.unit.driver import small_world
 
 STACK = 'first-1-a2b3c4d5e6f7'
@@ -37,7 +37,7 @@ VALUES = {
                     'machineCount': 1}]}
 
 
-class Base(test_desired_release.Base):
+class Base(test_desired_values.Base):
     """A cluster of magnum-capi-helm 1.3."""
 
     def setUp(self):

@@ -141,7 +141,7 @@ class StateTest(testtools.TestCase):
         self.assertEqual((3, rules.FORMER), (
             made.adopted.revision, made.adopted.driver))
         self.assertEqual(
-            (PIN, VALUES), (made.release.chart, made.release.values))
+            (PIN, VALUES), (made.desired.chart, made.desired.values))
         entry = made.record[0]
         self.assertEqual((f'magnum-{CLUSTER}', 'id-1', 'u1', 'applied'), (
             entry.name, entry.id, entry.user_id, entry.stage))

@@ -8,7 +8,7 @@ import testtools
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import credentials
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import rows
@@ -26,13 +26,13 @@ class StateTest(testtools.TestCase):
     def test_comes_back_as_it_was(self):
         entry = credentials.Entry('n', 'u', credentials.APPLIED, 'i',
                                   objects.NOW, True)
-        release = desired_release.DesiredRelease(
+        desired = desired_values.DesiredValues(
             {'a': [1], 'nodeGroups': [{'name': 'g'}]},
             charts.Chart('c', None, '1.0.0'), 't', {'l': 'true'},
             {'u': spec.Image('i', 'v1.34.2', 'ubuntu')}, 'd')
         written = state.State(
             'UPDATE', objects.NOW, frozenset(('g',)), (entry,),
-            {'n': 'secret'}, 2, release, {'machines/m': objects.NOW},
+            {'n': 'secret'}, 2, desired, {'machines/m': objects.NOW},
             goal.Progress(objects.NOW, objects.ago(hours=1),
                           {'groups/g': ('7', 3)}), 'because',
             ('m1',), {'g': 3}, {'g': ('image', '1.34.2')})
@@ -115,18 +115,18 @@ class RowsTest(testtools.TestCase):
             group.deferred for group in self.rows().desired(
                 state.State(deferred=deferred)).groups])
 
-    def test_release_has_the_values_that_were_recorded_for_the_rows(self):
-        release = desired_release.DesiredRelease(
+    def test_desired_values_are_those_that_were_recorded_for_the_rows(self):
+        desired = desired_values.DesiredValues(
             {'nodeGroups': []}, rows=self.rows().digest())
-        recorded = state.State(release=release)
-        self.assertEqual(release.digest, self.rows().desired(recorded).digest)
+        recorded = state.State(desired=desired)
+        self.assertEqual(desired.digest, self.rows().desired(recorded).digest)
         for lost in (state.State(), state.State(
-                release=dataclasses.replace(release, rows='other'))):
+                desired=dataclasses.replace(desired, rows='other'))):
             self.assertNotEqual(
-                release.digest, self.rows().desired(lost).digest)
+                desired.digest, self.rows().desired(lost).digest)
         self.w.rows.groups[small_world.WORKERS]['node_count'] = 7
         self.assertNotEqual(
-            release.digest, self.rows().desired(recorded).digest)
+            desired.digest, self.rows().desired(recorded).digest)
 
     def test_group_whose_creation_failed_never_was(self):
         for status, default, applied, there in (

@@ -278,7 +278,7 @@ class HalfDoneTest(base.TestCase):
         self.created()
         self.half(self.fail, self.resize, 3)
         with fixtures.MonkeyPatch(
-                'magnum_capi.driver.release.Release._write_over',
+                'magnum_capi.driver.helm_release.HelmRelease._write_over',
                 lambda *_: self.killed()):
             self.assertRaises(SystemExit, self.resize, 1)
         self.assert_resized(1)

@@ -5,7 +5,7 @@
 import base64
 import json
 
-from tests.unit.driver.operations import test_desired_release
+from tests.unit.driver.operations import test_desired_values
 from tests.unit.driver import small_world
 
 
@@ -14,11 +14,11 @@ _SECRETS = f'/api/v1/namespaces/{small_world.NAMESPACE}/secrets/'
 _MEMORY = f'{_SECRETS}{small_world.RELEASE}-magnum'
 
 
-class Base(test_desired_release.Base):
+class Base(test_desired_values.Base):
 
     def setUp(self):
         super().setUp()
-        self.configure(chart=test_desired_release.OLD)
+        self.configure(chart=test_desired_values.OLD)
         self.proxy(URL)
 
     def proxy(self, url, template=None):

@@ -3,17 +3,17 @@
 """Server groups come and go with a cluster, and replace no node by chance."""
 
 from magnum_capi.driver import failures
-from tests.unit.driver.operations import test_desired_release
+from tests.unit.driver.operations import test_desired_values
 from tests.unit.driver import small_world
 
 PLANE = f'{small_world.RELEASE}-control-plane'
 
 
-class ServerGroupsBase(test_desired_release.Base):
+class ServerGroupsBase(test_desired_values.Base):
 
     def setUp(self):
         super().setUp()
-        self.configure(chart=test_desired_release.OLD)
+        self.configure(chart=test_desired_values.OLD)
 
     def labels(self, policy, where=small_world.CLUSTER):
         """Of the cluster or, as Magnum copies them, a node group."""

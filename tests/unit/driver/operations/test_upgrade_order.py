@@ -247,7 +247,7 @@ class UpgradeOrderTest(base.TestCase):
             self.secrets().state(), failing={'machines/m': objects.NOW},
             progress=goal.Progress(objects.ago(hours=1), objects.NOW, {}))
         self.secrets().write_state(began)
-        self.assertTrue(began.release and began.secrets)
+        self.assertTrue(began.desired and began.secrets)
 
         self.reconciler().advance(self.secrets().state(), small_world.WORKERS)
 
@@ -269,13 +269,13 @@ class UpgradeOrderTest(base.TestCase):
         after = self.secrets().state()
         self.assertEqual((began.record, began.secrets),
                          (after.record, after.secrets))
-        self.assertEqual(began.release.template, after.release.template)
+        self.assertEqual(began.desired.template, after.desired.template)
         # Its turn has come all the same; only who is behind it waits.
         self.assertEqual({small_world.OTHERS}, set(after.deferred))
 
     def test_image_that_machines_are_made_of_needs_no_other_witness(self):
         self.secrets().write_state(
-            dataclasses.replace(self.secrets().state(), release=None))
+            dataclasses.replace(self.secrets().state(), desired=None))
         del self.w.cloud.images['ubuntu-34']
         self.upgrade()
 

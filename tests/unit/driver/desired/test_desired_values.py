@@ -6,7 +6,7 @@ import dataclasses
 import testtools
 
 from magnum_capi.driver.desired import charts
-from magnum_capi.driver.desired import desired_release
+from magnum_capi.driver.desired import desired_values
 from magnum_capi.driver.desired import spec
 from tests.unit.driver.desired import test_values
 
@@ -38,7 +38,7 @@ def cluster(*groups):
 def resized(*groups, found=FOUND, specs=None, batch=None):
     specs = [dataclasses.replace(GROUP, adopted_name=group['name'])
              for group in groups] if specs is None else specs
-    return desired_release.resized(
+    return desired_values.resized(
         found, computed(*groups), cluster(*specs), batch)
 
 
@@ -67,7 +67,7 @@ class ResizedTest(testtools.TestCase):
         found = resized({'name': 'workers', 'machineCount': 2, **bounds})
         group = found['nodeGroups'][0]
         self.assertEqual(bounds, {key: group[key] for key in bounds})
-        self.assertEqual({'workers': (1, 4)}, desired_release.bounds(found))
+        self.assertEqual({'workers': (1, 4)}, desired_values.bounds(found))
         back = resized({'name': 'workers', 'machineCount': 2}, found=found)
         self.assertEqual({'name', 'machineFlavor', 'machineCount'},
                          set(back['nodeGroups'][0]))
@@ -128,16 +128,16 @@ class UpgradedTest(testtools.TestCase):
                 'additionalStorageClasses': list(others)}}}
         old = {'name': 'ssd', 'reclaimPolicy': 'Delete', 'fstype': 'xfs'}
         new = {'reclaimPolicy': 'Retain', 'allowVolumeExpansion': True}
-        found = desired_release.upgraded({'addons': cinder(old)}, computed(
+        found = desired_values.upgraded({'addons': cinder(old)}, computed(
             addons=cinder({**new, 'name': 'hdd'}, {**new, 'name': 'ssd'})))
         self.assertEqual(cinder(
             {**new, 'name': 'hdd'},
             {**old, 'allowVolumeExpansion': True}), found['addons'])
-        self.assertFalse(desired_release.reclaims_volumes(found))
+        self.assertFalse(desired_values.reclaims_volumes(found))
 
     def test_volumes_of_one_storage_class_are_retained(self):
         for default, other in (('Delete', 'Retain'), ('Retain', 'Delete')):
-            self.assertFalse(desired_release.reclaims_volumes({
+            self.assertFalse(desired_values.reclaims_volumes({
                 'addons': {'openstack': {'csiCinder': {
                     'defaultStorageClass': {'reclaimPolicy': default},
                     'additionalStorageClasses': [
@@ -145,21 +145,21 @@ class UpgradedTest(testtools.TestCase):
 
     def test_overlay_may_have_removed_what_a_fixed_value_is_in(self):
         pods = {'cidrBlocks': ['10.1.0.0/16']}
-        found = desired_release.upgraded(
+        found = desired_values.upgraded(
             {'kubeNetwork': {'pods': pods}}, {'kubeNetwork': None})
         self.assertEqual({'kubeNetwork': {'pods': pods}}, found)
 
 
-class DesiredReleaseTest(testtools.TestCase):
+class DesiredValuesTest(testtools.TestCase):
 
     def test_fields_of_another_version_are_left_out(self):
-        release = desired_release.DesiredRelease(FOUND, charts.Chart('c'))
-        found = {**desired_release.dump(release), 'colour': 'red'}
+        desired = desired_values.DesiredValues(FOUND, charts.Chart('c'))
+        found = {**desired_values.dump(desired), 'colour': 'red'}
         found['chart']['colour'] = 'red'
-        self.assertEqual(release, desired_release.load(found))
+        self.assertEqual(desired, desired_values.load(found))
 
     def test_digest_is_of_chart_and_values(self):
-        one = desired_release.DesiredRelease(
+        one = desired_values.DesiredValues(
             FOUND, charts.Chart('c', None, '1.0.0'))
         others = [dataclasses.replace(one, chart=charts.Chart(
             'c', None, '1.0.1')), dataclasses.replace(one, values=resized())]
@@ -169,21 +169,21 @@ class DesiredReleaseTest(testtools.TestCase):
 
     def test_digest_has_no_size_that_the_autoscaler_changes(self):
         def digest(count, **more):
-            return desired_release.DesiredRelease({'nodeGroups': [
+            return desired_values.DesiredValues({'nodeGroups': [
                 {'name': 'g', 'machineCount': count, **more}]}).digest
         self.assertNotEqual(digest(1), digest(2))
         self.assertEqual(digest(1, autoscale=True), digest(2, autoscale=True))
 
     def test_ids_of_server_groups(self):
-        self.assertEqual({'a', 'b'}, desired_release.server_groups({
+        self.assertEqual({'a', 'b'}, desired_values.server_groups({
             'controlPlane': {'serverGroupId': 'a'}, 'nodeGroups': [
                 {'name': 'g', 'serverGroupId': 'b'}, {'name': 'h'}]}))
 
     def test_ids_of_networks_but_no_names(self):
         self.assertEqual(
-            spec.Networks('e', 'n', None), desired_release.networks({
+            spec.Networks('e', 'n', None), desired_values.networks({
                 'clusterNetworking': {
                     'externalNetworkId': 'e', 'internalNetwork': {
                         'networkFilter': {'id': 'n'},
                         'subnetFilter': {'name': 's'}}}}))
-        self.assertEqual(spec.Networks(), desired_release.networks({}))
+        self.assertEqual(spec.Networks(), desired_values.networks({}))

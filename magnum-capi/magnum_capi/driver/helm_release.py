@@ -33,7 +33,7 @@ _OVERWRITTEN = ('Cluster', 'KubeadmControlPlane', 'MachineDeployment',
 _HELM_RELEASE = 'meta.helm.sh/release-name'
 
 
-class Release:
+class HelmRelease:
     """The release of one cluster.
 
     :param name: of the release, and of the Cluster.
@@ -95,7 +95,7 @@ class Release:
         self._check()
         revision = self.run(lambda helm: helm.upgrade(
             self._name, plan.chart, plan.values, self._namespace,
-            digest=plan.release.digest, adopted=adopted))
+            digest=plan.desired.digest, adopted=adopted))
         # Helm may run for longer than the lock lasts.
         self._check()
         if adopted:

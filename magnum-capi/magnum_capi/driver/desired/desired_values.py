@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Helm release that a cluster should have: chart and values. Pure.
+"""The chart and values that a cluster should have. Pure.
 
 It is recorded in the driver's state before Helm applies it, and it outlives
 what it was made from. Options of the driver, files of the operator, images and
@@ -69,7 +69,7 @@ _FIXED_OF_CLASS = ('availabilityZone', 'fstype', 'parameters', 'provisioner',
 
 
 @dataclasses.dataclass(frozen=True)
-class DesiredRelease:
+class DesiredValues:
     """The desired chart and values, and what they were made from.
 
     :param values: as Helm gets them.
@@ -294,29 +294,29 @@ def reclaims_volumes(values: _AnyValues) -> bool:
     return policies == {'Delete'}
 
 
-def dump(release: DesiredRelease | None) -> _Values | None:
+def dump(desired: DesiredValues | None) -> _Values | None:
     """In the form of JSON."""
-    return None if release is None else dataclasses.asdict(release)
+    return None if desired is None else dataclasses.asdict(desired)
 
 
 def load(found: collections.abc.Mapping[str, typing.Any] | None
-         ) -> DesiredRelease | None:
+         ) -> DesiredValues | None:
     """Read what :func:`dump` made; fields of other releases are left out.
 
     :raises TypeError: values are missing.
     """
     if found is None:
         return None
-    known = _known(DesiredRelease, found)
+    known = _known(DesiredValues, found)
     if known.get('chart'):
         known['chart'] = charts.Chart(**_known(charts.Chart, known['chart']))
     known['images'] = {
         name: spec_model.Image(**_known(spec_model.Image, image))
         for name, image in known.get('images', {}).items()}
-    return DesiredRelease(**known)
+    return DesiredValues(**known)
 
 
-def _known(kind: type[DesiredRelease | charts.Chart | spec_model.Image],
+def _known(kind: type[DesiredValues | charts.Chart | spec_model.Image],
            found: typing.Mapping[str, typing.Any]) -> _Values:
     fields = {field.name for field in dataclasses.fields(kind)}
     return {key: value for key, value in found.items() if key in fields}
