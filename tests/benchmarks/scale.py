@@ -42,6 +42,7 @@ from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi.kube import access
 from magnum_capi.kube import cache
 from magnum_capi.kube import client
@@ -196,7 +197,7 @@ class Conductor:
         self.rest = rest.Rest(access.load(args.kubeconfig))
         self.kube = client.Kube(self.rest)
         self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
-        self.runtime = reconcile.Runtime(
+        self.runtime = scope.Runtime(
             settings(), self.kube, None, self.kube.now, {}, cached=self.cached)
         self.magnum = small_world.Magnum(settings())
         self.magnum.setUp()

@@ -20,7 +20,7 @@ from magnum_capi.driver.helm import helm
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import deletion
 from magnum_capi.driver.observed import snapshot as snapshot_module
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope as scope_module
 from magnum_capi import errors
 from magnum_capi.kube import lease
 
@@ -34,24 +34,24 @@ _Delete: typing.TypeAlias = collections.abc.Callable[
 class Deletion:
     """The deletion of one cluster."""
 
-    def __init__(self, reconciler: reconcile.Reconciler) -> None:
-        self._reconciler = reconciler
+    def __init__(self, scope: scope_module.Scope) -> None:
+        self._scope = scope
 
     def repeat_requests(self, snapshot: snapshot_module.Snapshot) -> None:
         """Repeat delete requests that were lost or never sent."""
-        reconciler = self._reconciler
-        kube = reconciler.runtime.kube
+        scope = self._scope
+        kube = scope.runtime.kube
         release, cluster = snapshot.release, snapshot.cluster
         if release is not None and release.status != 'uninstalled':
-            reconciler.lock.check()
-            reconciler.helm_release.run(lambda helm: helm.uninstall(
-                reconciler.release, reconciler.namespace))
+            scope.lock.check()
+            scope.helm_release.run(lambda helm: helm.uninstall(
+                scope.release, scope.namespace))
             # What is not being deleted then is for the next time.
             return
         if cluster is not None:
             if not conditions.deleting(cluster):
                 kube.delete(
-                    'Cluster', reconciler.namespace, reconciler.release)
+                    'Cluster', scope.namespace, scope.release)
             return
         plane = snapshot.control_plane
         # Items of lists have no kind.
@@ -63,29 +63,29 @@ class Deletion:
             *snapshot.templates)]
         for kind, obj in left:
             if deletion.is_orphan(obj):
-                kube.delete(kind, reconciler.namespace, conditions.name(obj))
+                kube.delete(kind, scope.namespace, conditions.name(obj))
 
     def free_network(self, snapshot: snapshot_module.Snapshot) -> None:
         """Delete load balancers of Services: they hold network ports."""
-        reconciler = self._reconciler
-        if (not reconciler.runtime.options.delete_load_balancers
+        scope = self._scope
+        if (not scope.runtime.options.delete_load_balancers
                 or snapshot.cluster is None or snapshot.machines
                 or not conditions.deleting(snapshot.cluster)):
             return
         try:
             loadbalancers.delete(
-                reconciler.store.admin_cloud().services, reconciler.release,
-                reconciler.cluster.project_id)
+                scope.store.admin_cloud().services, scope.release,
+                scope.cluster.project_id)
         except errors.MagnumCapiError as e:
             LOG.warning('Cluster %s: its load balancers are still there: %s',
-                        self._reconciler.cluster.uuid, e)
+                        self._scope.cluster.uuid, e)
 
     def _drop_server_groups(self) -> bool:
         """Whether none is left to wait for; also True if Nova refuses."""
-        store, row = self._reconciler.store, self._reconciler.cluster
+        store, row = self._scope.store, self._scope.cluster
         try:
             server_groups.delete(
-                store.admin_cloud().services, self._reconciler.naming,
+                store.admin_cloud().services, self._scope.naming,
                 row.project_id)
         except services.CloudUnreachable as e:
             row.status_reason = ('Waiting for the removal of the server '
@@ -103,9 +103,9 @@ class Deletion:
         Also True for what the cloud refuses to delete: nobody can wait for
         that. A service that does not answer delays only its own.
         """
-        reconciler, row = self._reconciler, self._reconciler.cluster
-        options = reconciler.runtime.options
-        cloud = reconciler.store.admin_cloud().services
+        scope, row = self._scope, self._scope.cluster
+        options = scope.runtime.options
+        cloud = scope.store.admin_cloud().services
         kinds: dict[str, _Delete] = {}
         if options.delete_load_balancers:
             # Again: nobody may have looked between the end of the last
@@ -118,7 +118,7 @@ class Deletion:
         waits = []
         for what, delete in kinds.items():
             try:
-                left = delete(cloud, reconciler.release, row.project_id)
+                left = delete(cloud, scope.release, row.project_id)
                 if left:
                     waits.append(f'{what} that still exist: {", ".join(left)}')
             except services.CloudUnreachable as e:
@@ -129,7 +129,7 @@ class Deletion:
                             row.uuid, what, e)
         if waits:
             row.status_reason = f'Waiting for {"; ".join(waits)}'
-            reconciler.store.save(row)
+            scope.store.save(row)
         return not waits
 
     def finish(self, state: state_module.State) -> bool:
@@ -137,9 +137,9 @@ class Deletion:
 
         :returns: whether nothing is left.
         """
-        reconciler, cluster = self._reconciler, self._reconciler.cluster
+        scope, cluster = self._scope, self._scope.cluster
         try:
-            reconciler.ownership.remove(state)
+            scope.ownership.remove(state)
         except lease.LockLost:
             raise
         except errors.MagnumCapiError as e:
@@ -148,19 +148,19 @@ class Deletion:
             cluster.status_reason = (
                 'Waiting for the removal of the application credential: '
                 f'{failures.owner_message(e)}')
-            reconciler.store.save(cluster)
+            scope.store.save(cluster)
             return False
         if not (self._drop_server_groups() and self._drop_leftovers(state)):
             return False
-        reconciler.store.drop_certificates(cluster)
+        scope.store.drop_certificates(cluster)
         # Only the state says that an adopted cluster is ours: without it, no
         # process could continue after a crash.
         cluster.stack_id = names.cluster(cluster.uuid)
-        reconciler.store.save(cluster)
-        reconciler.secrets.remove()
+        scope.store.save(cluster)
+        scope.secrets.remove()
         # helm runs sweep as well, but may not run again soon.
         helm.sweep()
         cluster.status_reason = None
         cluster.status = 'DELETE_COMPLETE'
-        reconciler.store.save(cluster)
+        scope.store.save(cluster)
         return True

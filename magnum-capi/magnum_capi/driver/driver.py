@@ -27,6 +27,7 @@ from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver import operations
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi.driver import store
 from magnum_capi.driver import upgrading
 from magnum_capi import errors
@@ -164,13 +165,13 @@ class Driver(driver.Driver):
         raise NotImplementedError('There are no federations')
 
     def _runtime(self, options: config.Options | None = None
-                 ) -> reconcile.Runtime:
+                 ) -> scope.Runtime:
         options = options or _read_options()
         clients = shared.clients(options.kubeconfig_file, rest.Limits(
             options.connect_timeout, options.read_timeout,
             options.retry_time), names.CLUSTER_UUID)
         kube = clients.kube
-        return reconcile.Runtime(
+        return scope.Runtime(
             options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
             shared.sightings, cached=clients.cached)
 

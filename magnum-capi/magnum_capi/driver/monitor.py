@@ -21,6 +21,7 @@ from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
 from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi import errors
 from magnum_capi.kube import client
 from magnum_capi.kube import lease
@@ -42,7 +43,7 @@ class Monitor:
     """
 
     def __init__(self, runtime: collections.abc.Callable[
-                 [], reconcile.Runtime], store: 'store_module.Store',
+                 [], scope.Runtime], store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self.data: dict[str, str | dict[str, str]] = {}
         self._runtime = runtime
@@ -98,7 +99,7 @@ class Monitor:
             return snapshot_module.Snapshot(kube.get('Cluster', *where))
         return observer.cached(kube, *where)
 
-    def _state(self, runtime: reconcile.Runtime,
+    def _state(self, runtime: scope.Runtime,
                reconciler: reconcile.Reconciler) -> state_module.State:
         """The state of the cluster; without secrets."""
         known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
@@ -113,7 +114,7 @@ class Monitor:
     def _note(self, status: str, reason: dict[str, str]) -> None:
         self.data = {'health_status': status, 'health_status_reason': reason}
 
-    def _credential(self, runtime: reconcile.Runtime,
+    def _credential(self, runtime: scope.Runtime,
                     reconciler: reconcile.Reconciler,
                     state: state_module.State) -> str:
         used = credentials.in_use(state.record)

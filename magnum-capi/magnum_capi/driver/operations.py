@@ -30,6 +30,7 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import loop
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi import errors
 from magnum_capi.kube import lease
 from magnum_capi.kube import rest
@@ -62,7 +63,7 @@ class Operations:
     :param cluster: Magnum's row, as the conductor has it.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
+    def __init__(self, runtime: scope.Runtime, store: 'store_module.Store',
                  cluster: typing.Any) -> None:
         self._runtime = runtime
         self._store = store

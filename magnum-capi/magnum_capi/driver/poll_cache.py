@@ -40,7 +40,7 @@ class PollCache:
     :param changing: what was found then may change without a change of the
         Cluster.
     :param desired: the desired state then, which has a limit of time.
-    :param template: see reconcile.Reconciler.rows.
+    :param template: see scope.Scope.rows.
     :param state: resourceVersion of the Secret with the driver's state, and
         what is in it without secrets.
     :param written: when the row of the cluster was last written, by the

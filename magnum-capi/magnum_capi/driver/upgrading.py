@@ -29,6 +29,7 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi import errors
 
 if typing.TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Upgrade:
     :param batch: nodes to replace at once, None: the chart's default.
     """
 
-    def __init__(self, runtime: reconcile.Runtime, store: 'store_module.Store',
+    def __init__(self, runtime: scope.Runtime, store: 'store_module.Store',
                  cluster: typing.Any, template: typing.Any,
                  group: typing.Any, batch: int | None = None) -> None:
         self._runtime = runtime

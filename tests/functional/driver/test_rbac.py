@@ -27,6 +27,7 @@ from magnum_capi.driver import observer
 from magnum_capi.driver import operations
 from magnum_capi.driver import poll_cache
 from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi import errors as errors_module
 from magnum_capi.kube import access
 from magnum_capi.kube import cache
@@ -128,7 +129,7 @@ class Life:
         self.cached = cache.CachedKube(self.kube, names.CLUSTER_UUID)
         self.magnum = use(small_world.Magnum(options))
         self.store = self.magnum.store
-        self.runtime = reconcile.Runtime(
+        self.runtime = scope.Runtime(
             options, self.kube, real_helm.of(kubeconfig), self.kube.now, {},
             cached=self.cached)
         poll_cache.forget(small_world.CLUSTER)

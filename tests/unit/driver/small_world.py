@@ -27,7 +27,7 @@ from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import helm_errors
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import cluster_secrets
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi import errors
 from tests.lib import magnum_api
 from tests.lib import openstack_api
@@ -446,7 +446,7 @@ class World(Magnum):
         api.namespaces = {NAMESPACE}
         api.controller = _see
         self.helm = Helm(api)
-        self.runtime = reconcile.Runtime(
+        self.runtime = scope.Runtime(
             options, api.kube(), self.helm, lambda: self.clock.datetime())
 
     def restart(self):

@@ -24,7 +24,7 @@ from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
 from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope as scope_module
 from magnum_capi import errors
 from magnum_capi.kube import lease
 
@@ -88,7 +88,7 @@ class Adoption:
     :param store_of: returns the Store for a project's id.
     """
 
-    def __init__(self, runtime: reconcile.Runtime,
+    def __init__(self, runtime: scope_module.Runtime,
                  rows: collections.abc.Callable[
                      [], collections.abc.Iterable[typing.Any]],
                  store_of: collections.abc.Callable[
@@ -140,7 +140,7 @@ class Adoption:
         """What would become of the clusters of a template."""
         kind = WOULD_RETURN if undo else WOULD
         return [self._outcome(row, kind, functools.partial(
-            self._judge, self._reconciler(row), undo)) for row in rows]
+            self._judge, self._scope(row), undo)) for row in rows]
 
     def adopt(self, rows: list[typing.Any]) -> list[Outcome]:
         """Adopt the clusters of a template: all of them, or none."""
@@ -150,27 +150,27 @@ class Adoption:
         """Give the clusters of a template back: all of them, or none."""
         return self._change(rows, undo=True)
 
-    def _reconciler(self, row: typing.Any) -> reconcile.Reconciler:
-        return reconcile.Reconciler(
+    def _scope(self, row: typing.Any) -> scope_module.Scope:
+        return scope_module.Scope(
             self._runtime, self._store_of(row.project_id), row)
 
-    def _judge(self, reconciler: reconcile.Reconciler,
+    def _judge(self, scope: scope_module.Scope,
                undo: bool) -> Outcome:
-        found = candidate.read(reconciler)
+        found = candidate.read(scope)
         why = rules.return_refusals(found) if undo else rules.refusals(found)
         if why:
             return Outcome(found.cluster, REFUSED, tuple(why))
         if undo:
             return Outcome(found.cluster, RETURNED, state=found.state,
                            changes=rules.changes(found, found.state, True))
-        return self._preview(reconciler, found)
+        return self._preview(scope, found)
 
-    def _preview(self, reconciler: reconcile.Reconciler,
+    def _preview(self, scope: scope_module.Scope,
                  found: rules.Candidate) -> Outcome:
         """Whether the next change of a cluster would replace its nodes."""
         options, state = self._runtime.options, rules.state(found)
         assert state.adopted and state.desired
-        naming = names.Naming(reconciler.release, state.adopted.groups)
+        naming = names.Naming(scope.release, state.adopted.groups)
         changes = rules.changes(found, state, undo=False)
         for group in found.groups:
             if group.uuid in state.adopted.images:
@@ -178,12 +178,12 @@ class Adoption:
         plan = gather.Planner(
             rows_module.Rows(
                 found.cluster, found.groups, found.template, naming),
-            reconciler.store.cloud, options, applied=state.applied,
-            joining=(), defaults=reconciler.store.defaults(),
+            scope.store.cloud, options, applied=state.applied,
+            joining=(), defaults=scope.store.defaults(),
             current=state.desired).plan()
         replaced = replacement.replaced(
-            reconciler.helm_release.applied() or [],
-            reconciler.helm_release.preview(plan))
+            scope.helm_release.applied() or [],
+            scope.helm_release.preview(plan))
         why = [f'its next change would replace the nodes of {kind} {name}: '
                f'this driver renders {", ".join(texts)}'
                for (kind, name), texts in replaced.items()]
@@ -207,78 +207,78 @@ class Adoption:
     def _change(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
         kind = RETURNED if undo else ADOPTED
         with contextlib.ExitStack() as stack:
-            reconcilers = [self._reconciler(row) for row in rows]
+            scopes = [self._scope(row) for row in rows]
             outcomes = [self._outcome(
                 one.cluster, kind,
                 functools.partial(self._locked, stack, one, undo))
-                for one in reconcilers]
+                for one in scopes]
             if any(one.kind in UNDONE for one in outcomes):
                 return [one if one.kind in UNDONE else _refused(
                     one, 'not possible for another cluster of its template')
                     for one in outcomes]
             hand = self._give if undo else self._take
-            why = hand(reconcilers, [
+            why = hand(scopes, [
                 one.state for one in outcomes if one.state])
         return [_refused(one, why) for one in outcomes] if why else outcomes
 
     def _locked(self, stack: contextlib.ExitStack,
-                reconciler: reconcile.Reconciler, undo: bool) -> Outcome:
+                scope: scope_module.Scope, undo: bool) -> Outcome:
         timeout = self._runtime.options.lock_timeout
-        stack.enter_context(reconciler.lock.hold(timeout))
-        if not reconciler.store.reload(reconciler.cluster):
+        stack.enter_context(scope.lock.hold(timeout))
+        if not scope.store.reload(scope.cluster):
             raise failures.ClusterGone('The cluster is not in Magnum')
-        return self._judge(reconciler, undo)
+        return self._judge(scope, undo)
 
-    def _take(self, reconcilers: list[reconcile.Reconciler],
+    def _take(self, scopes: list[scope_module.Scope],
               states: list[state_module.State]) -> str:
         """Adopt; returns why that failed, empty on success."""
-        uuid = reconcilers[0].cluster.cluster_template_id
+        uuid = scopes[0].cluster.cluster_template_id
         adopted = states[0].adopted
         assert adopted
-        for one, state in zip(reconcilers, states):
+        for one, state in zip(scopes, states):
             one.lock.check()
             one.secrets.write_state(dataclasses.replace(
                 state, version=one.secrets.state().version))
         # The other driver neither reads nor changes them, and once this one is
         # named, an adoption that was interrupted cannot be repeated.
-        self._write_images(reconcilers, states, undo=False)
+        self._write_images(scopes, states, undo=False)
         if not self._name_driver(uuid, adopted.driver, names.DRIVER):
-            self._forget(reconcilers, states)
+            self._forget(scopes, states)
             return 'its template has just been changed'
         # The other driver takes no lock, so it may have begun something.
-        late = [one for one, state in zip(reconcilers, states)
+        late = [one for one, state in zip(scopes, states)
                 if self._is_late(one, state)]
         if late:
             self._name_driver(uuid, names.DRIVER, adopted.driver)
-            self._forget(reconcilers, states)
+            self._forget(scopes, states)
             return 'another operation began in the meantime; try again'
         return ''
 
-    def _is_late(self, reconciler: reconcile.Reconciler,
+    def _is_late(self, scope: scope_module.Scope,
                  state: state_module.State) -> bool:
-        status = reconciler.store.status(reconciler.cluster) or ''
+        status = scope.store.status(scope.cluster) or ''
         last = releases.revisions(
-            self._runtime.kube, reconciler.namespace, reconciler.release)
+            self._runtime.kube, scope.namespace, scope.release)
         return (not status.endswith('_COMPLETE') or not last
                 or not state.adopted
                 or last[-1].number != state.adopted.revision)
 
-    def _give(self, reconcilers: list[reconcile.Reconciler],
+    def _give(self, scopes: list[scope_module.Scope],
               states: list[state_module.State]) -> str:
         """Give back; returns why that failed, empty on success."""
-        cluster = reconcilers[0].cluster
+        cluster = scopes[0].cluster
         adopted = states[0].adopted
         assert adopted
-        template = reconcilers[0].store.template(cluster.cluster_template_id)
+        template = scopes[0].store.template(cluster.cluster_template_id)
         if template.driver != adopted.driver and not self._name_driver(
                 cluster.cluster_template_id, names.DRIVER, adopted.driver):
             return 'its template has just been changed'
-        self._forget(reconcilers, states)
+        self._forget(scopes, states)
         return ''
 
-    def _write_images(self, reconcilers: list[reconcile.Reconciler],
+    def _write_images(self, scopes: list[scope_module.Scope],
                       states: list[state_module.State], undo: bool) -> None:
-        for one, state in zip(reconcilers, states):
+        for one, state in zip(scopes, states):
             template = one.store.template(one.cluster.cluster_template_id)
             images = state.adopted.images if state.adopted else {}
             for group in one.store.groups(one.cluster):
@@ -287,10 +287,10 @@ class Adoption:
                                       else template.image_id)
                     one.store.save(group)
 
-    def _forget(self, reconcilers: list[reconcile.Reconciler],
+    def _forget(self, scopes: list[scope_module.Scope],
                 states: list[state_module.State]) -> None:
-        self._write_images(reconcilers, states, undo=True)
-        for one in reconcilers:
+        self._write_images(scopes, states, undo=True)
+        for one in scopes:
             one.lock.check()
             one.secrets.remove_state()
 

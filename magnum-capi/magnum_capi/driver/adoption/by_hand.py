@@ -13,7 +13,7 @@ from magnum_capi.driver.adoption import adopt
 from magnum_capi.driver import config
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.helm import helm
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from magnum_capi.driver import store
 from magnum_capi import errors
 from magnum_capi.kube import rest
@@ -49,7 +49,7 @@ def opened(files: collections.abc.Sequence[str],
         options.connect_timeout, options.read_timeout, options.retry_time),
         names.CLUSTER_UUID).kube
     return adopt.Adoption(
-        reconcile.Runtime(
+        scope.Runtime(
             options, kube, helm.Helm(options, kube.kubeconfig), kube.now,
             shared.sightings),
         _clusters,

@@ -10,29 +10,29 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.helm import releases
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import cluster_secrets
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope as scope_module
 
 
-def read(reconciler: reconcile.Reconciler) -> rules.Candidate:
+def read(scope: scope_module.Scope) -> rules.Candidate:
     """The facts about a cluster.
 
     :raises MagnumCapiError: Kubernetes or Keystone does not answer.
     """
-    cluster, store = reconciler.cluster, reconciler.store
+    cluster, store = scope.cluster, scope.store
     template = store.template(cluster.cluster_template_id)
-    release = _release(reconciler)
+    release = _release(scope)
     chart = (None if release is None
-             else _chart(reconciler.runtime.options, release))
+             else _chart(scope.runtime.options, release))
     return rules.Candidate(
         cluster, template, tuple(store.groups(cluster)),
-        store.driver_of(template), reconciler.namespace,
-        reconciler.secrets.state(), release,
-        chart, _credential(reconciler))
+        store.driver_of(template), scope.namespace,
+        scope.secrets.state(), release,
+        chart, _credential(scope))
 
 
-def _release(reconciler: reconcile.Reconciler) -> rules.Release | None:
-    place = (reconciler.runtime.kube, reconciler.namespace,
-             reconciler.release)
+def _release(scope: scope_module.Scope) -> rules.Release | None:
+    place = (scope.runtime.kube, scope.namespace,
+             scope.release)
     revisions = releases.revisions(*place)
     if not revisions:
         return None
@@ -62,19 +62,19 @@ def _chart(options: config.Options,
 
 
 def _credential(
-        reconciler: reconcile.Reconciler) -> rules.Credential | None:
-    data = reconciler.secrets.credentials() or {}
+        scope: scope_module.Scope) -> rules.Credential | None:
+    data = scope.secrets.credentials() or {}
     auth = cluster_secrets.auth(data)
     found = auth.get('application_credential_id')
     if not found:
         return None
     known = app_credentials.get(
-        reconciler.store.admin_cloud().services, reconciler.cluster.user_id,
+        scope.store.admin_cloud().services, scope.cluster.user_id,
         found)
     if known is None:
         return None
     return rules.Credential(
         known.id, known.name, auth.get('application_credential_secret', ''),
-        # Whether the cluster trusts the cloud is no matter: see reconcile.
-        reconciler.ownership.ask(
+        # Whether the cluster trusts the cloud is no matter: see ownership.
+        scope.ownership.ask(
             {cluster_secrets.CLOUDS: data[cluster_secrets.CLOUDS]}))

@@ -8,7 +8,7 @@ Conductors are several machines, and so is what writes Magnum's rows.
 import datetime
 import time
 
-from magnum_capi.driver import reconcile
+from magnum_capi.driver import scope
 from tests.unit.driver import base
 from tests.unit.driver import small_world
 
@@ -20,7 +20,7 @@ class OneClockTest(base.TestCase):
         # This machine's own clock is right, for what it is worth.
         self.api.date = int(time.time())
         kube = self.api.kube()
-        self.w.runtime = reconcile.Runtime(
+        self.w.runtime = scope.Runtime(
             self.w.runtime.options, kube, self.w.helm, kube.now,
             clock=self.api.clock)
 
