@@ -20,6 +20,7 @@ from magnum.drivers.common import driver
 from oslo_log import log as logging
 
 from magnum_capi.driver import config
+from magnum_capi.driver import correction
 from magnum_capi.driver.desired import names
 from magnum_capi.driver import failures
 from magnum_capi.driver.helm import helm
@@ -124,9 +125,9 @@ class Driver(driver.Driver):
                               cluster: typing.Any) -> None:
         # The conductor has already made new certificates, and saves them even
         # if this is refused; then no cluster would trust what it signs. It
-        # also saves a status, which ``loop`` corrects.
+        # also saves a status, which ``correction`` corrects.
         self._store(context, cluster).put_back_certificates(cluster)
-        raise exception.NotSupported(loop.ROTATION_REFUSED)
+        raise exception.NotSupported(correction.ROTATION_REFUSED)
 
     def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
                               use_admin_ctx: bool = False) -> None:

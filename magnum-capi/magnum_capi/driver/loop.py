@@ -4,18 +4,17 @@
 """The one loop: what is recorded is applied, what is there is judged.
 
 Magnum's status job calls :meth:`Loop.poll` of each cluster in progress every
-ten seconds, its health job :meth:`Loop.correct` of all others, each on every
-conductor. Most of these calls must cost next to nothing, so the cache shows
-whether anything may have changed. Only then the lock is taken, without waiting
-for it, the rows, the driver's state and the whole cluster are read, and
-:meth:`Loop.step` decides from these alone:
+ten seconds, on every conductor; ``correction`` has the others. Most of these
+calls must cost next to nothing, so the cache shows whether anything may have
+changed. Only then the lock is taken, without waiting for it, the rows, the
+driver's state and the whole cluster are read, and :meth:`Loop.step` decides
+from these alone:
 
 * A request that was recorded and is not applied is applied; one that was lost
   before that is recorded now. That is also how a request goes on whose
   conductor died, or that met a transient error.
 * Otherwise the cluster is judged, and Magnum's rows say so. An operation ends
   only here.
-* Without an operation in progress, only rows and credentials change.
 
 The state is written before the rows are, over what was read: who lost the lock
 can end no operation. Rows have no version, and a request that waits for the
@@ -30,7 +29,6 @@ import typing
 
 from oslo_log import log as logging
 
-from magnum_capi.driver.cloud import services
 from magnum_capi.driver import deletion
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import desired_values
@@ -38,7 +36,6 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver.observed import conditions
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import progress
 from magnum_capi.driver.observed import snapshot as snapshot_module
@@ -52,12 +49,6 @@ from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 
 LOG = logging.getLogger(__name__)
-
-#: Why a rotation of the certificate authorities is refused. Magnum stores
-#: this as the reason of UPDATE_FAILED (magnum 23.0.0,
-#: conductor/handlers/ca_conductor.py), where it is recognized.
-ROTATION_REFUSED = ('CA rotation is not supported by this driver; the cluster '
-                    'keeps its certificates')
 
 #: A row of a node group or cluster, and its fields that change; None: the row
 #: goes.
@@ -142,52 +133,25 @@ class Loop:
                   else contextlib.nullcontext()):
                 if (self._store.reload(self._cluster)
                         and rows_module.is_in_progress(self._cluster)):
-                    self._write(self._cluster, status_reason=reason)
-
-    def correct(self, rows: rows_module.Rows, state: state_module.State,
-                snapshot: snapshot_module.Snapshot) -> None:
-        """Correct the rows of a cluster without an operation in progress.
-
-        Does not wait for the lock.
-
-        :param rows, state, snapshot: from the cache; they only show whether
-            anything must be corrected.
-        """
-        if not self._must_correct(rows, state, snapshot):
-            return
-        try:
-            with self._reconciler.locked(0):
-                self.step()
-        except (lease.LockBusy, failures.ClusterGone, errors.UsageError) as e:
-            LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
+                    self.write(self._cluster, status_reason=reason)
 
     def step(self, may_finish: bool = True) -> None:
         """Reconcile once: read everything, then do what comes next.
 
-        Call with the lock held.
+        Call with the lock held. Without an operation in progress this does
+        nothing.
+
         :param may_finish: whether a deletion may end now.
         :raises failures.ClusterGone: the row no longer exists.
         :raises MagnumCapiError: nothing is known of the cluster now.
         """
-        rows, state = self._rows(), self._reconciler.secrets.state()
-        snapshot = observer.whole(
-            self._runtime.kube, self._reconciler.namespace,
-            self._reconciler.release, rows.operation == 'DELETE')
-        if rows.in_progress:
-            self._step_operation(rows, state, snapshot, may_finish)
-        elif self._must_correct(rows, state, snapshot):
-            self._correct(rows, state, snapshot)
-
-    # An operation in progress.
-
-    def _step_operation(self, rows: rows_module.Rows,
-                        state: state_module.State,
-                        snapshot: snapshot_module.Snapshot,
-                        may_finish: bool) -> None:
+        rows, state, snapshot = self.read()
+        if not rows.in_progress:
+            return
         if rows.operation == 'DELETE':
             self._deletion.free_network(snapshot)
         known, state = state, self._progressed(rows, state, snapshot)
-        desired, now = self._desired(rows, state), self._runtime.now()
+        desired, now = self.desired(rows, state), self._runtime.now()
         verdict = status.judge(snapshot, desired, now)
         self._cache.note_read(snapshot.cluster, desired, bool(
             verdict.failing or verdict.action or rows.operation == 'DELETE'),
@@ -205,10 +169,20 @@ class Loop:
         elif verdict.action and not verdict.status.endswith('_FAILED'):
             self._apply(rows, state, verdict)
         else:
-            self._save_verdict(rows, state, snapshot, verdict)
+            self.save_verdict(rows, state, snapshot, verdict)
 
-    def _desired(self, rows: rows_module.Rows, state: state_module.State
-                 ) -> goal.DesiredCluster:
+    def read(self) -> tuple[rows_module.Rows, state_module.State,
+                            snapshot_module.Snapshot]:
+        """Read all of the cluster, with the lock held."""
+        rows = self._reconciler.rows(self._cache.template)
+        self._cache.template = rows.template
+        return rows, self._reconciler.secrets.state(), observer.whole(
+            self._runtime.kube, self._reconciler.namespace,
+            self._reconciler.release, rows.operation == 'DELETE')
+
+    def desired(self, rows: rows_module.Rows, state: state_module.State
+                ) -> goal.DesiredCluster:
+        """The desired state, with the limits of the options."""
         options = self._runtime.options
         return rows.desired(state, patience=options.failure_patience,
                             limit=options.progress_timeout)
@@ -220,15 +194,15 @@ class Loop:
         if state.operation != rows.operation and snapshot.cluster is None:
             # Nothing of it exists yet, or nothing is left.
             return state
-        left = progress.left(snapshot, self._desired(rows, state))
+        left = progress.left(snapshot, self.desired(rows, state))
         if state.operation != rows.operation:
-            state = self._begun(rows, state, rows.operation)
+            state = self.begun(rows, state, rows.operation)
         return dataclasses.replace(state, progress=progress.noted(
             state.progress, left, now,
             rows.limit(self._runtime.options.progress_timeout)))
 
-    def _begun(self, rows: rows_module.Rows, state: state_module.State,
-               operation: str) -> state_module.State:
+    def begun(self, rows: rows_module.Rows, state: state_module.State,
+              operation: str) -> state_module.State:
         """The state after a request of which only the rows know."""
         return state_module.begun(dataclasses.replace(state, sizes={
             **state.sizes, **rows.requested_sizes(state)}),
@@ -273,8 +247,8 @@ class Loop:
         except (failures.ClusterGone, lease.LockLost):
             raise
         except failures.TRANSIENT as e:
-            self._write(cluster, status_reason='Will be tried again: '
-                        f'{failures.owner_message(e)}')
+            self.write(cluster, status_reason='Will be tried again: '
+                       f'{failures.owner_message(e)}')
         except Exception as e:
             LOG.warning('Cluster %s: cannot go on: %s', cluster.uuid, e)
             # It may have been written: a new credential, or values.
@@ -320,9 +294,9 @@ class Loop:
 
     # The end of an operation.
 
-    def _save_verdict(self, rows: rows_module.Rows, state: state_module.State,
-                      snapshot: snapshot_module.Snapshot,
-                      verdict: verdicts.Verdict) -> None:
+    def save_verdict(self, rows: rows_module.Rows, state: state_module.State,
+                     snapshot: snapshot_module.Snapshot,
+                     verdict: verdicts.Verdict) -> None:
         """Save a verdict, also one that ends the operation."""
         if verdict.is_complete:
             state, verdict = self._settled(state, snapshot, verdict)
@@ -398,9 +372,9 @@ class Loop:
             if fields is None:
                 self._store.destroy(row)
             else:
-                self._write(row, **fields)
+                self.write(row, **fields)
 
-    def _write(self, row: typing.Any, **fields: typing.Any) -> None:
+    def write(self, row: typing.Any, **fields: typing.Any) -> None:
         """Save a row, if any of these fields differs."""
         changed = _differing(row, fields)
         for name, value in changed.items():
@@ -413,7 +387,8 @@ class Loop:
                  ) -> collections.abc.Iterator[_Change]:
         """What is not in the rows yet; that of the cluster comes last."""
         cluster = self._cluster
-        addresses = _addresses(rows, state, snapshot)
+        addresses = machines.addresses_of_groups(
+            snapshot, rows.desired(state))
         autoscaled = desired_values.bounds(state.values)
         for group, found in _paired(rows, verdict):
             if found.gone and not group.is_default:
@@ -440,192 +415,6 @@ class Loop:
             'status': verdict.status})
         if fields:
             yield cluster, fields
-
-    # No operation in progress.
-
-    def _must_correct(self, rows: rows_module.Rows,
-                      state: state_module.State,
-                      snapshot: snapshot_module.Snapshot) -> bool:
-        waited = self._is_pending_too_long(rows, state)
-        return (may_still_succeed(rows, state) or waited
-                or is_masked(rows, state)
-                or is_refused_rotation(rows.cluster)
-                or self._is_rotating(state)
-                or bool(corrections(rows, state, snapshot)))
-
-    def _is_rotating(self, state: state_module.State) -> bool:
-        """Whether an old application credential waits to be removed.
-
-        The operation did not wait: addons had not taken up the new one for
-        credential_bound, or Keystone refused to delete the old one.
-        """
-        used = credentials.in_use(state.record)
-        return (len(state.record) > 1 and used == state.record[-1]
-                and not used.outgoing and self._runtime.clock.monotonic()
-                >= self._cache.settles_at)
-
-    def _finish_rotation(self, state: state_module.State,
-                         snapshot: snapshot_module.Snapshot) -> None:
-        self._cache.settles_at = (
-            self._runtime.clock.monotonic() + poll_cache.UNCHANGED)
-        try:
-            self._reconciler.ownership.settle(state, snapshot.addons)
-        except services.CloudError as e:
-            LOG.warning('Cluster %s: the rotation of its application '
-                        'credential: %s', self._cluster.uuid, e)
-
-    def _is_pending_too_long(self, rows: rows_module.Rows,
-                             state: state_module.State) -> bool:
-        """Whether a resize has not begun for longer than a request may take.
-
-        Its conductor died before it called the driver, or waited for the
-        lock: Magnum changes the node group before that call, and the cluster
-        after it (magnum 23.0.0, magnum/conductor/handlers/
-        cluster_conductor.py, cluster_resize and cluster_update).
-        """
-        if not is_pending(rows, state):
-            self._cache.waiting = None
-            return False
-        request, now = rows.digest(), self._runtime.clock.monotonic()
-        if self._cache.waiting is None or self._cache.waiting[0] != request:
-            self._cache.waiting = request, now
-        return (now - self._cache.waiting[1]
-                >= self._runtime.options.lost_after)
-
-    def _correct(self, rows: rows_module.Rows, state: state_module.State,
-                 snapshot: snapshot_module.Snapshot) -> None:
-        cluster = rows.cluster
-        if rows.operation == 'DELETE' or is_pending(rows, state):
-            # The row says CREATE until the first change of the cluster.
-            operation = 'DELETE' if rows.operation == 'DELETE' else 'UPDATE'
-            LOG.info('Cluster %s: its %s is resumed', cluster.uuid, operation)
-            self._reconciler.secrets.write_state(
-                self._begun(rows, state, operation))
-            # The reason stays readable until there is a newer one.
-            cluster.status = f'{operation}_IN_PROGRESS'
-            self._store.save(cluster)
-        elif is_masked(rows, state):
-            LOG.info('Cluster %s: its UPDATE goes on', cluster.uuid)
-            cluster.status = 'UPDATE_IN_PROGRESS'
-            self._store.save(cluster)
-        elif may_still_succeed(rows, state):
-            verdict = status.judge(
-                snapshot, self._desired(rows, state), self._runtime.now())
-            if verdict.is_complete:
-                self._save_verdict(rows, state, snapshot, verdict)
-        elif is_refused_rotation(cluster):
-            # The reason stays readable for the owner.
-            cluster.status = 'UPDATE_COMPLETE'
-            self._store.save(cluster)
-        elif self._is_rotating(state):
-            self._finish_rotation(state, snapshot)
-        for group, fields in corrections(rows, state, snapshot):
-            LOG.info('Cluster %s: node group %s is corrected: %s',
-                     cluster.uuid, group.name, ', '.join(fields))
-            self._write(group, **fields)
-
-    def _rows(self) -> rows_module.Rows:
-        rows = self._reconciler.rows(self._cache.template)
-        self._cache.template = rows.template
-        return rows
-
-
-def may_still_succeed(rows: rows_module.Rows,
-                      state: state_module.State) -> bool:
-    """Whether an operation ended as FAILED that may still succeed.
-
-    A deletion always does. A creation or update does if :meth:`Loop.step`
-    ended it: once all is there, it is complete after all. What a request was
-    refused for stays refused, because it cannot heal itself.
-    """
-    cluster = rows.cluster
-    if rows.operation == 'DELETE':
-        return not rows.in_progress and cluster.status != 'DELETE_COMPLETE'
-    return ((cluster.status or '').endswith('_FAILED')
-            and bool(state.failed) and cluster.status_reason == state.failed)
-
-
-def is_pending(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether a request changed a node group, and nothing was recorded of it.
-
-    Magnum marks the node group that it resizes, but not the default workers
-    in an update of node_count.
-    """
-    sizes = {group['name']: group.get('machineCount')
-             for group in desired_values.groups(state.values)
-             if not group.get('autoscale')}
-    return (rows.operation != 'DELETE'
-            and (rows.cluster.status or '').endswith('_COMPLETE')
-            and any((group.status or '').endswith('_IN_PROGRESS')
-                    or sizes.get(rows.naming.node_group(group.uuid))
-                    not in (None, group.node_count)
-                    for group in rows.groups))
-
-
-def is_masked(rows: rows_module.Rows, state: state_module.State) -> bool:
-    """Whether a later failure masks an update that is in progress.
-
-    During an update, node groups can be made and changed. If such a request is
-    refused, Magnum saves UPDATE_FAILED (magnum 23.0.0, magnum/conductor/
-    handlers/nodegroup_conductor.py), and its status job leaves the cluster
-    alone, so the steps of an upgrade that are left would not be taken.
-    """
-    return (rows.cluster.status == 'UPDATE_FAILED'
-            and state.operation == 'UPDATE')
-
-
-def is_refused_rotation(cluster: typing.Any) -> bool:
-    """Whether UPDATE_FAILED only means that a rotation was refused.
-
-    Magnum only rotates certificates of a complete cluster, and the driver has
-    undone the change, so the cluster is still complete.
-    """
-    return (cluster.status == 'UPDATE_FAILED'
-            and ROTATION_REFUSED in (cluster.status_reason or ''))
-
-
-def corrections(rows: rows_module.Rows, state: state_module.State,
-                snapshot: snapshot_module.Snapshot
-                ) -> list[tuple[typing.Any, dict[str, typing.Any]]]:
-    """Node groups that changed without an operation.
-
-    The autoscaler changes sizes, and machines that are replaced have other
-    addresses.
-
-    :returns: pairs of row and its fields that are no longer true.
-    """
-    if rows.in_progress or rows.operation == 'DELETE':
-        return []
-    found = []
-    autoscaled = desired_values.bounds(state.values)
-    addresses = _addresses(rows, state, snapshot)
-    for group in rows.groups:
-        name = rows.naming.node_group(group.uuid)
-        fields: dict[str, typing.Any] = {}
-        deployment = snapshot.machine_deployments.get(name)
-        if (deployment is not None and name in autoscaled
-                # A request may have just written its size.
-                and not (group.status or '').endswith('_IN_PROGRESS')):
-            count = conditions.replicas(deployment).desired
-            if count is not None and count != group.node_count:
-                fields['node_count'] = count
-        if addresses.get(name, []) != (group.node_addresses or []):
-            fields['node_addresses'] = addresses.get(name, [])
-        if fields:
-            found.append((group, fields))
-    return found
-
-
-def _addresses(rows: rows_module.Rows, state: state_module.State,
-               snapshot: snapshot_module.Snapshot) -> dict[str, list[str]]:
-    """Addresses of the machines, by names of node groups in Kubernetes.
-
-    Magnum puts them together as master_addresses and node_addresses of a
-    cluster (magnum 23.0.0, magnum/objects/cluster.py).
-    """
-    desired = rows.desired(state)
-    return {group.key: machines.addresses(
-        machines.of(snapshot, group, desired)) for group in desired.groups}
 
 
 def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict

@@ -11,11 +11,11 @@ import typing
 
 from oslo_log import log as logging
 
+from magnum_capi.driver import correction
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import rows as rows_module
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver import failures
-from magnum_capi.driver import loop
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver import observer
@@ -89,7 +89,7 @@ class Monitor:
             snapshot, rows.desired(state), runtime.now(),
             _CURES.get(credential)))
         if not rows.in_progress:
-            loop.Loop(reconciler).correct(rows, state, snapshot)
+            correction.Correction(reconciler).correct(rows, state, snapshot)
 
     @staticmethod
     def _read(kube: client.Kube, reconciler: reconcile.Reconciler,

@@ -8,7 +8,7 @@ import functools
 import threading
 import time
 
-from magnum_capi.driver import loop
+from magnum_capi.driver import correction
 from magnum_capi import errors
 from magnum_capi import waiting
 from tests.proofs.driver_faults import leaks
@@ -176,7 +176,7 @@ class World:
             for cluster in list(self._all):
                 row = self._users.row(cluster) or {}
                 if (row.get('status') or '').endswith('_FAILED') and (
-                        loop.ROTATION_REFUSED
+                        correction.ROTATION_REFUSED
                         not in (row.get('status_reason') or '')):
                     cluster.has_failed = True
 
@@ -263,7 +263,7 @@ class World:
             cluster.ill = seen.has_failed and (cluster.ill or now) or None
             if cluster.ill and now - cluster.ill > FAILED and (
                     # The driver itself corrects that.
-                    loop.ROTATION_REFUSED not in seen.reason):
+                    correction.ROTATION_REFUSED not in seen.reason):
                 self._cure(cluster, seen, texts)
             return texts
         cluster.ill, cluster.well = None, cluster.well or now

@@ -4,12 +4,12 @@
 import dataclasses
 import socket
 
+from magnum_capi.driver import correction
 from magnum_capi.driver.desired import credentials
 from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import state as state_module
 from magnum_capi.driver.keys import app_credentials
 from magnum_capi.driver.keys import cluster_secrets
-from magnum_capi.driver import loop
 from magnum_capi.driver import monitor
 from magnum_capi.driver.observed import health
 from magnum_capi.driver.observed import snapshot as snapshot_module
@@ -191,7 +191,7 @@ class MonitorTest(Base):
         self.w.rows.clusters.clear()
 
         # Neither raises.
-        loop.Loop(reconciler).correct(rows, state, snapshot)
+        correction.Correction(reconciler).correct(rows, state, snapshot)
 
         self.assertEqual(1, self.w.group().node_count)
 
@@ -346,7 +346,7 @@ class MonitorTest(Base):
         self.autoscaled(3)
         self.w.rows.clusters[small_world.CLUSTER]['status'] = 'DELETE_FAILED'
         reconciler, state, snapshot = self.observed()
-        self.assertEqual([], loop.corrections(
+        self.assertEqual([], correction.corrections(
             reconciler.rows(), state, snapshot))
 
     def test_size_of_a_group_that_is_not_autoscaled_is_the_users(self):
@@ -379,7 +379,7 @@ class MonitorTest(Base):
 
     def test_refused_rotation_of_authorities_is_no_failure(self):
         # A.1: the conductor saves UPDATE_FAILED with it.
-        cluster = self.failed(loop.ROTATION_REFUSED)
+        cluster = self.failed(correction.ROTATION_REFUSED)
         self.assertEqual('UPDATE_COMPLETE', cluster.status)
         self.assertIn('CA rotation', cluster.status_reason)
 
@@ -387,7 +387,7 @@ class MonitorTest(Base):
         self.assertEqual('UPDATE_FAILED', self.failed('too small').status)
         for status in ('CREATE_FAILED', 'UPDATE_IN_PROGRESS'):
             self.w.rows.clusters[small_world.CLUSTER].update(
-                status=status, status_reason=loop.ROTATION_REFUSED)
+                status=status, status_reason=correction.ROTATION_REFUSED)
             self.poll()
             self.assertEqual(status, self.w.cluster.status)
 

@@ -121,3 +121,14 @@ def failed(found: collections.abc.Iterable[kinds.Object],
              for machine in found if not conditions.deleting(machine)}
     return {name: f'machine {name} failed: {text}'
             for name, text in texts.items() if text}
+
+
+def addresses_of_groups(snapshot: snapshot_module.Snapshot,
+                        desired: goal.DesiredCluster) -> dict[str, list[str]]:
+    """Addresses of the machines, by names of node groups in Kubernetes.
+
+    Magnum puts them together as master_addresses and node_addresses of a
+    cluster (magnum 23.0.0, magnum/objects/cluster.py).
+    """
+    return {group.key: addresses(of(snapshot, group, desired))
+            for group in desired.groups}
