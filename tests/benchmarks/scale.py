@@ -95,7 +95,8 @@ def model():
           small_world.World(api, settings()) as world):
         row = world.row()
         world.rows.make_certificates(row)
-        operations.Operations(world.runtime, world.store, row).create(60)
+        operations.Operations(reconcile.Reconciler(
+            world.runtime, world.store, row)).create(60)
         loop.Loop(reconcile.Reconciler(
             world.runtime, world.store, world.row())).poll()
         assert world.cluster.status == 'CREATE_COMPLETE', world.cluster

@@ -13,7 +13,6 @@ import contextlib
 import functools
 import typing
 
-from magnum.common import context as contexts
 from magnum.common import exception
 import magnum.conf
 from magnum.drivers.common import driver
@@ -94,9 +93,8 @@ class Driver(driver.Driver):
         # Magnum passes rollback in the place of scale_manager.
         with _translated_errors():
             upgrading.Upgrade(
-                self._runtime(), self._store(context, cluster), cluster,
-                cluster_template, nodegroup or cluster.default_ng_worker,
-                max_batch_size).run()
+                self._reconciler(context, cluster), cluster_template,
+                nodegroup or cluster.default_ng_worker, max_batch_size).run()
 
     def create_nodegroup(self, context: typing.Any, cluster: typing.Any,
                          nodegroup: typing.Any) -> None:
@@ -131,21 +129,18 @@ class Driver(driver.Driver):
 
     def update_cluster_status(self, context: typing.Any, cluster: typing.Any,
                               use_admin_ctx: bool = False) -> None:
-        admin = contexts.make_admin_context(all_tenants=True)
         options = _options_of_polls()
         loop.Loop(reconcile.Reconciler(
             self._runtime(options),
-            store.Store(admin, options, cluster.project_id),
-            cluster)).poll()
+            store.of_magnum(options, cluster.project_id), cluster)).poll()
 
     def get_monitor(self, context: typing.Any,
                     cluster: typing.Any) -> monitor.Monitor | None:
         try:
-            admin = contexts.make_admin_context(all_tenants=True)
             options = _options_of_polls()
             return monitor.Monitor(
                 functools.partial(self._runtime, options),
-                store.Store(admin, options, cluster.project_id), cluster)
+                store.of_magnum(options, cluster.project_id), cluster)
         except errors.MagnumCapiError as e:
             LOG.error('Cluster %s: no health: %s', cluster.uuid, e)
             return None
@@ -182,7 +177,11 @@ class Driver(driver.Driver):
 
     def _operations(self, context: typing.Any,
                     cluster: typing.Any) -> operations.Operations:
-        return operations.Operations(
+        return operations.Operations(self._reconciler(context, cluster))
+
+    def _reconciler(self, context: typing.Any,
+                    cluster: typing.Any) -> reconcile.Reconciler:
+        return reconcile.Reconciler(
             self._runtime(), self._store(context, cluster), cluster)
 
 

@@ -30,14 +30,10 @@ from magnum_capi.driver import failures
 from magnum_capi.driver import loop
 from magnum_capi.driver.observed import removal
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import scope
 from magnum_capi import errors
 from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 from magnum_capi import waiting
-
-if typing.TYPE_CHECKING:
-    from magnum_capi.driver import store as store_module
 
 LOG = logging.getLogger(__name__)
 
@@ -60,15 +56,14 @@ _GoesOn: typing.TypeAlias = collections.abc.Callable[[Exception], bool]
 class Operations:
     """The operations on one cluster.
 
-    :param cluster: Magnum's row, as the conductor has it.
+    :param reconciler: with Magnum's row as the conductor has it.
     """
 
-    def __init__(self, runtime: scope.Runtime, store: 'store_module.Store',
-                 cluster: typing.Any) -> None:
-        self._runtime = runtime
-        self._store = store
-        self._cluster = cluster
-        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
+    def __init__(self, reconciler: reconcile.Reconciler) -> None:
+        self._reconciler = reconciler
+        self._runtime = reconciler.runtime
+        self._store = reconciler.store
+        self._cluster = reconciler.cluster
         self._tries = 0
 
     def create(self, timeout: int | None = None) -> None:

@@ -29,11 +29,7 @@ from magnum_capi.driver import gather
 from magnum_capi.driver.observed import conditions
 from magnum_capi.driver import observer
 from magnum_capi.driver import reconcile
-from magnum_capi.driver import scope
 from magnum_capi import errors
-
-if typing.TYPE_CHECKING:
-    from magnum_capi.driver import store as store_module
 
 LOG = logging.getLogger(__name__)
 
@@ -44,25 +40,24 @@ LOCK_TIMEOUT = 15
 class Upgrade:
     """One upgrade.
 
-    :param cluster: Magnum's row, as the conductor has it.
+    :param reconciler: with Magnum's row as the conductor has it.
     :param template: Magnum's row of the new template.
     :param group: row of the node group that Magnum names. A default one
         stands for all that have the template's image, another one for itself.
     :param batch: nodes to replace at once, None: the chart's default.
     """
 
-    def __init__(self, runtime: scope.Runtime, store: 'store_module.Store',
-                 cluster: typing.Any, template: typing.Any,
+    def __init__(self, reconciler: reconcile.Reconciler, template: typing.Any,
                  group: typing.Any, batch: int | None = None) -> None:
-        self._runtime = runtime
-        self._store = store
-        self._cluster = cluster
+        self._reconciler = reconciler
+        self._runtime = reconciler.runtime
+        self._store = reconciler.store
+        self._cluster = reconciler.cluster
         self._template = template
         self._group = group
         self._only = None if group.is_default else group.uuid
         self._batch = batch
-        self._began = runtime.clock.monotonic()
-        self._reconciler = reconcile.Reconciler(runtime, store, cluster)
+        self._began = self._runtime.clock.monotonic()
         self._current: desired_values.DesiredValues | None = None
 
     def run(self) -> None:
@@ -181,11 +176,16 @@ class Upgrade:
                 version, _problem = _image(cloud, group.image_id)
                 pinned |= {group.name: version} if version else {}
         found = rules.refusals(
-            _template(self._store, rows.template),
-            _template(self._store, self._template), running, pinned,
+            self._described(rows.template),
+            self._described(self._template), running, pinned,
             observer.cluster_api(kube))
         if found:
             raise failures.NotViable('; '.join(found))
+
+    def _described(self, template: typing.Any) -> rules.Template:
+        return rules.Template(
+            template, self._store.driver_of(template),
+            *_image(self._store.cloud, template.image_id))
 
     def _refuse_replaced(self, plan: gather.Plan,
                          planner: gather.Planner) -> None:
@@ -247,11 +247,6 @@ class Upgrade:
                  if self._follows(group, rows)}
         return {uuid: known[name] for uuid, name in names.items()
                 if name in known}
-
-
-def _template(store: 'store_module.Store', row: typing.Any) -> rules.Template:
-    return rules.Template(
-        row, store.driver_of(row), *_image(store.cloud, row.image_id))
 
 
 def _image(cloud: openstack.Cloud, reference: str) -> tuple[str | None, str]:

@@ -135,12 +135,14 @@ class Life:
         poll_cache.forget(small_world.CLUSTER)
 
     def operations(self):
-        return operations.Operations(
-            self.runtime, self.store, self.magnum.row())
+        return operations.Operations(self.reconciler())
+
+    def reconciler(self, row=None):
+        return reconcile.Reconciler(
+            self.runtime, self.store, row or self.magnum.row())
 
     def look(self):
-        loop.Loop(reconcile.Reconciler(
-            self.runtime, self.store, self.magnum.row())).poll()
+        loop.Loop(self.reconciler()).poll()
 
     def steps(self):
         """Parts of the life, in order."""
@@ -155,7 +157,7 @@ class Life:
     def create(self):
         row = self.magnum.row()
         self.magnum.rows.make_certificates(row)
-        operations.Operations(self.runtime, self.store, row).create(60)
+        operations.Operations(self.reconciler(row)).create(60)
 
     def health(self):
         monitor.Monitor(lambda: self.runtime, self.store,

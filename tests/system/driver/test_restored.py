@@ -172,7 +172,7 @@ class VersionTest(Base):
             path.write_text(text)
 
         upgrading.Upgrade(
-            self.life.runtime, self.life.store, self.life.magnum.row(),
+            self.life.reconciler(),
             self.life.store.template(small_world.NEWER),
             self.life.magnum.row(small_world.WORKERS)).run()
         # It also applies the upgrade.

@@ -76,12 +76,11 @@ class TestCase(testtools.TestCase):
             self.w.runtime, cached=self.cached)
 
     def operations(self, cluster=None):
-        return operations.Operations(
-            self.w.runtime, self.w.store, cluster or self.w.row())
+        return operations.Operations(self.reconciler(cluster))
 
-    def reconciler(self):
+    def reconciler(self, cluster=None):
         return reconcile.Reconciler(
-            self.w.runtime, self.w.store, self.w.row())
+            self.w.runtime, self.w.store, cluster or self.w.row())
 
     def create(self, **cluster):
         """As the conductor does, with what it does after that."""
@@ -124,8 +123,7 @@ class TestCase(testtools.TestCase):
                         group=small_world.WORKERS, **kwargs):
         """As the conductor does; the status applies it."""
         upgrading.Upgrade(
-            self.w.runtime, self.w.store, self.w.row(),
-            self.w.store.template(template),
+            self.reconciler(), self.w.store.template(template),
             self.w.row(group), **kwargs).run()
 
     def upgrade(self, **kwargs):

@@ -54,8 +54,7 @@ class UpgradeTest(base.TestCase):
         row = self.w.row()
 
         e = self.assertRaises(failures.NotViable, upgrading.Upgrade(
-            self.w.runtime, self.w.store, row,
-            self.w.store.template(small_world.NEWER),
+            self.reconciler(row), self.w.store.template(small_world.NEWER),
             self.w.row(small_world.WORKERS)).run)
         self.assertIn('see the log of magnum-conductor', str(e))
         self.assertIn('PermissionError', self.logger.output)
