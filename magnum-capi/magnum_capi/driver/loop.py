@@ -282,12 +282,7 @@ class Loop:
                      self._cluster.uuid)
             return
         self._end_operation(state)
-        for group in rows.groups:
-            if (group.status or '').endswith('_IN_PROGRESS'):
-                kind = group.status.partition('_')[0]
-                group.status = f'{kind}_FAILED'
-                group.status_reason = reason
-                self._store.save(group)
+        self._reconciler.fail_groups(reason)
         self._cluster.status = f'{rows.operation}_FAILED'
         self._cluster.status_reason = reason
         self._store.save(self._cluster)
@@ -390,11 +385,14 @@ class Loop:
         addresses = machines.addresses_of_groups(
             snapshot, rows.desired(state))
         autoscaled = desired_values.bounds(state.values)
-        for group, found in _paired(rows, verdict):
+        for group in rows.groups:
+            name, count = rows.naming.node_group(group.uuid), group.node_count
+            found = verdict.groups.get(name)
+            if found is None:
+                continue
             if found.gone and not group.is_default:
                 yield group, None
                 continue
-            name, count = rows.naming.node_group(group.uuid), group.node_count
             if name in autoscaled and found.count is not None:
                 count = found.count
             known = addresses.get(name, [])
@@ -415,15 +413,6 @@ class Loop:
             'status': verdict.status})
         if fields:
             yield cluster, fields
-
-
-def _paired(rows: rows_module.Rows, verdict: verdicts.Verdict
-            ) -> collections.abc.Iterator[tuple[
-                typing.Any, verdicts.GroupVerdict]]:
-    for group in rows.groups:
-        found = verdict.groups.get(rows.naming.node_group(group.uuid))
-        if found:
-            yield group, found
 
 
 def _requested(rows: rows_module.Rows,

@@ -339,7 +339,7 @@ class Operations:
                 self._leave_to_loop(operation, e)
                 return
             if operation == 'CREATE':
-                self._fail_groups(e)
+                self._reconciler.fail_groups(failures.owner_message(e))
             cluster.status_reason = failures.owner_message(e)
             failed = (failures.Busy if isinstance(e, lease.LockBusy)
                       else failures.Failed)
@@ -356,13 +356,6 @@ class Operations:
         cluster.status_reason = ('Will be tried again: '
                                  f'{failures.owner_message(error)}')
         self._store.save(cluster)
-
-    def _fail_groups(self, error: Exception) -> None:
-        for group in self._store.groups(self._cluster):
-            if (group.status or '').endswith('_IN_PROGRESS'):
-                group.status = 'CREATE_FAILED'
-                group.status_reason = failures.owner_message(error)
-                self._store.save(group)
 
 
 def _is_transient(error: Exception) -> bool:

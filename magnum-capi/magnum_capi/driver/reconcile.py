@@ -409,6 +409,15 @@ class Reconciler(scope.Scope):
         self.unmark(state.marked)
         self.secrets.write_state(state_module.ended(state, failed))
 
+    def fail_groups(self, reason: str) -> None:
+        """Save that the node groups in progress have failed."""
+        for group in self.store.groups(self.cluster):
+            operation, _, rest = (group.status or '').partition('_')
+            if rest == 'IN_PROGRESS':
+                group.status = f'{operation}_FAILED'
+                group.status_reason = reason
+                self.store.save(group)
+
     def unmark(self, machines: collections.abc.Iterable[str]) -> None:
         """Remove the deletion marks from Machines that still exist."""
         for name in machines:

@@ -60,7 +60,6 @@ _PASSED = frozenset((
 
 #: Values of a chart.
 Values: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
-Chart: typing.TypeAlias = charts.Chart
 
 
 @functools.cache
@@ -77,7 +76,7 @@ def sweep() -> None:
     scratch.sweep(_SCRATCH)
 
 
-def upgrade_argv(release: str, chart: Chart, namespace: str, *,
+def upgrade_argv(release: str, chart: charts.Chart, namespace: str, *,
                  history: int, timeout: int, digest: str | None = None,
                  adopted: bool = False, dry: bool = False) -> list[str]:
     """The command that installs a release or changes it.
@@ -127,7 +126,7 @@ class Helm:
         """Seconds after which a helm of this driver is dead for sure."""
         return self._options.helm_timeout + 2 * _GRACE
 
-    def upgrade(self, release: str, chart: Chart, values: Values,
+    def upgrade(self, release: str, chart: charts.Chart, values: Values,
                 namespace: str, *, digest: str | None = None,
                 adopted: bool = False) -> int:
         """Install a release or change it; see :func:`upgrade_argv`.
@@ -139,7 +138,7 @@ class Helm:
             adopted=adopted)['version']
         return revision
 
-    def preview(self, release: str, chart: Chart, values: Values,
+    def preview(self, release: str, chart: charts.Chart, values: Values,
                 namespace: str) -> str:
         """What an upgrade would apply; nothing is changed.
 
@@ -150,7 +149,7 @@ class Helm:
         return releases.manifests(self._upgrade(
             release, chart, values, namespace, dry=True))
 
-    def _upgrade(self, release: str, chart: Chart, values: Values,
+    def _upgrade(self, release: str, chart: charts.Chart, values: Values,
                  namespace: str, **options: typing.Any
                  ) -> dict[str, typing.Any]:
         with self._fetched(chart) as chart:
@@ -176,7 +175,8 @@ class Helm:
         return True
 
     @contextlib.contextmanager
-    def _fetched(self, chart: Chart) -> collections.abc.Iterator[Chart]:
+    def _fetched(self, chart: charts.Chart
+                 ) -> collections.abc.Iterator[charts.Chart]:
         """The cached chart if there is a cache, else the chart as it is."""
         if chart.is_path or not self._options.chart_cache:
             yield chart
@@ -273,7 +273,7 @@ def _parsed(said: str) -> typing.Any:
             reason='helm gave an answer that cannot be read') from None
 
 
-def _chart_argv(chart: Chart) -> list[str]:
+def _chart_argv(chart: charts.Chart) -> list[str]:
     return [chart.name,
             *(['--repo', chart.repository] if chart.repository else []),
             *(['--version', chart.version] if chart.version else [])]

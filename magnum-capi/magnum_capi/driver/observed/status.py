@@ -30,13 +30,6 @@ from magnum_capi.driver.observed import snapshot as snapshot_module
 from magnum_capi.driver.observed import upgrade_order
 from magnum_capi.driver.observed import verdicts
 
-#: The result; see verdicts.
-Verdict = verdicts.Verdict
-GroupVerdict = verdicts.GroupVerdict
-NOTHING = verdicts.NOTHING
-APPLY = verdicts.APPLY
-ADVANCE = verdicts.ADVANCE
-
 #: Conditions of the Cluster that must be True: v1beta2, v1beta1.
 _CLUSTER_NEW = ('InfrastructureReady', 'ControlPlaneInitialized',
                 'ControlPlaneAvailable', 'Available')
@@ -58,7 +51,7 @@ _IN_VAIN = 3
 
 
 def judge(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
-          now: datetime.datetime) -> Verdict:
+          now: datetime.datetime) -> verdicts.Verdict:
     """Judge a cluster.
 
     :param now: aware.
@@ -77,7 +70,7 @@ def judge(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
                 if group.state is node_groups.State.DEFERRED]
     if deferred and not (action or failures):
         turn = upgrade_order.turn(snapshot, desired, observed)
-        action = ADVANCE if turn else action
+        action = verdicts.ADVANCE if turn else action
     if deferred:
         blockers += deferred
     elif not blockers:
@@ -87,12 +80,12 @@ def judge(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
         desired, now, list(failures.values()), lasting, blockers, turn)
     reason = (reasons.text(headline, details, desired, snapshot.events)
               if headline else _unknown(snapshot, observed))
-    return Verdict(
+    return verdicts.Verdict(
         status, reason, verdicts.address(snapshot.cluster),
         verdicts.version(snapshot),
         {group.key: _group(group, observed[group.key], status, desired)
          for group in desired.groups},
-        action if desired.in_progress else NOTHING, failing, turn)
+        action if desired.in_progress else verdicts.NOTHING, failing, turn)
 
 
 def overdue(desired: goal.DesiredCluster, now: datetime.datetime) -> str:
@@ -110,19 +103,20 @@ def _applied(snapshot: snapshot_module.Snapshot, desired: goal.DesiredCluster,
     """What must be done first, and why."""
     release = snapshot.release
     if release is None or release.status == 'uninstalled':
-        return APPLY, ['Helm release: does not exist yet']
+        return verdicts.APPLY, ['Helm release: does not exist yet']
     if release.status in _STUCK:
-        return APPLY, [f'Helm release: {release.status}']
+        return verdicts.APPLY, [f'Helm release: {release.status}']
     if release.status == 'failed':
         why = conditions.one_line(release.description)
-        return APPLY, ['Helm release: failed' + (why and f': {why}')]
+        return verdicts.APPLY, ['Helm release: failed' + (why and f': {why}')]
     if desired.digest and release.digest != desired.digest:
-        return APPLY, ['Helm release: the latest request is not applied']
+        return verdicts.APPLY, [
+            'Helm release: the latest request is not applied']
     if snapshot.cluster is None:
-        return APPLY, ['Cluster: does not exist yet']
+        return verdicts.APPLY, ['Cluster: does not exist yet']
     if any(group.drift for group in observed.values()):
-        return APPLY, []
-    return NOTHING, []
+        return verdicts.APPLY, []
+    return verdicts.NOTHING, []
 
 
 def _unknown(snapshot: snapshot_module.Snapshot, observed: _Observed) -> str:
@@ -274,19 +268,20 @@ def _outcome(desired: goal.DesiredCluster, now: datetime.datetime,
 
 
 def _group(group: goal.DesiredGroup, seen: node_groups.Observation,
-           cluster_status: str, desired: goal.DesiredCluster) -> GroupVerdict:
+           cluster_status: str, desired: goal.DesiredCluster
+           ) -> verdicts.GroupVerdict:
     """Verdict about a node group, given that of its cluster."""
     operation = group.status.partition('_')[0]
     complete = group.status.endswith('_COMPLETE')
     reason = reasons.cut(reasons.readable(seen.why, desired), reasons.PART)
     if seen.state is node_groups.State.GONE:
-        return GroupVerdict('DELETE_COMPLETE', gone=True)
+        return verdicts.GroupVerdict('DELETE_COMPLETE', gone=True)
     if seen.state is node_groups.State.READY:
-        return GroupVerdict(f'{operation}_COMPLETE', '', seen.count)
+        return verdicts.GroupVerdict(f'{operation}_COMPLETE', '', seen.count)
     ended = cluster_status.endswith('_FAILED') and desired.in_progress
     if ended and seen.state is node_groups.State.FAILED and complete:
-        return GroupVerdict('UPDATE_FAILED', reason, seen.count)
+        return verdicts.GroupVerdict('UPDATE_FAILED', reason, seen.count)
     if ended and group.status.endswith('_IN_PROGRESS'):
-        return GroupVerdict(f'{operation}_FAILED', reason, seen.count)
-    return GroupVerdict(
+        return verdicts.GroupVerdict(f'{operation}_FAILED', reason, seen.count)
+    return verdicts.GroupVerdict(
         group.status, '' if complete else reason, seen.count)

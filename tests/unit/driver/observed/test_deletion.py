@@ -76,7 +76,7 @@ class DeletionTest(testtools.TestCase):
 
         self.assertEqual(DELETE, verdict.status)
         self.assertIn('Machine control-plane-', verdict.reason)
-        self.assertEqual(status.NOTHING, verdict.action)
+        self.assertEqual(verdicts.NOTHING, verdict.action)
 
     def test_a_failed_machine_that_holds_it_is_reported(self):
         machine = going(objects.failed_machine(message='volume is in use'))
@@ -91,20 +91,20 @@ class DeletionTest(testtools.TestCase):
         release = snapshot.Release
         for left, action, said in (
                 ({'cluster': going(objects.cluster(), 'waits')},
-                 status.NOTHING, 'Cluster c0: waits'),
+                 verdicts.NOTHING, 'Cluster c0: waits'),
                 ({'machine_deployments': {'x': going(
-                    objects.deployment())}}, status.NOTHING, ''),
+                    objects.deployment())}}, verdicts.NOTHING, ''),
                 ({'machines': (going(objects.machine(), 'drain: pod/x'),)},
-                 status.NOTHING, 'Machine default-worker-x1: drain: pod/x'),
+                 verdicts.NOTHING, 'Machine default-worker-x1: drain: pod/x'),
                 ({'leftovers': (going(objects.cluster()),)},
-                 status.NOTHING, ''),
+                 verdicts.NOTHING, ''),
                 # What lost its Cluster is asked to go.
                 ({'control_plane': objects.control_plane()},
                  verdicts.DELETE, ''),
                 # A template is waited for if it has an owner.
-                ({'templates': (template('c0'),)}, status.NOTHING,
+                ({'templates': (template('c0'),)}, verdicts.NOTHING,
                  'OpenStackMachineTemplate t'),
-                ({'templates': (going(template()),)}, status.NOTHING, ''),
+                ({'templates': (going(template()),)}, verdicts.NOTHING, ''),
                 ({'templates': (template(),)}, verdicts.DELETE,
                  'OpenStackMachineTemplate t is not being deleted yet'),
                 *(({'release': release(objects.as_read(state))},

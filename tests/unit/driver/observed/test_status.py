@@ -7,6 +7,7 @@ import testtools
 from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import status
+from magnum_capi.driver.observed import verdicts
 from tests.unit.driver import objects
 
 VERSIONS = (objects.V1BETA1, objects.V1BETA2)
@@ -170,7 +171,7 @@ class CompleteTest(JudgedTestCase):
                  objects.desired(since=objects.ago(days=9)))):
             verdict = self.assert_judged(
                 'CREATE_COMPLETE', seen, desired, what=what)
-            self.assertEqual((status.NOTHING, ''),
+            self.assertEqual((verdicts.NOTHING, ''),
                              (verdict.action, verdict.reason))
 
     def test_each_thing_that_is_not_well_blocks(self):
@@ -381,7 +382,7 @@ class FailureTest(JudgedTestCase):
                 objects.group(status=UPDATE, count=3), status=UPDATE,
                 failing={self.MACHINE: objects.ago(days=1)}))
 
-        self.assertEqual((UPDATE, status.APPLY, {}), (
+        self.assertEqual((UPDATE, verdicts.APPLY, {}), (
             verdict.status, verdict.action, verdict.failing))
 
     def test_a_failure_is_seen_without_the_fields_of_v1beta1(self):
@@ -527,7 +528,7 @@ class LostRequestTest(JudgedTestCase):
                  objects.desired(digest='new'), ''),
                 (objects.complete(machine_deployments={}), None, '')):
             verdict = self.assert_judged(CREATE, seen, desired, said)
-            self.assertEqual(status.APPLY, verdict.action, verdict.reason)
+            self.assertEqual(verdicts.APPLY, verdict.action, verdict.reason)
         self.assertEqual('Waiting for: Helm release: failed',
                          judge(release('failed')).reason)
 
@@ -537,7 +538,7 @@ class LostRequestTest(JudgedTestCase):
             verdict = self.assert_judged('CREATE_COMPLETE', objects.complete(
                 release=snapshot.Release(state, digest='new')),
                 objects.desired(digest=desired))
-            self.assertEqual(status.NOTHING, verdict.action)
+            self.assertEqual(verdicts.NOTHING, verdict.action)
 
     def test_a_group_that_nobody_wants_is_named_and_left_alone(self):
         seen = objects.complete()
@@ -548,7 +549,7 @@ class LostRequestTest(JudgedTestCase):
         verdict = self.assert_judged('CREATE_COMPLETE', seen,
                                      said='-stranger')
 
-        self.assertEqual(status.NOTHING, verdict.action)
+        self.assertEqual(verdicts.NOTHING, verdict.action)
         self.assertNotIn('another', verdict.reason)
 
 
@@ -576,14 +577,14 @@ class GroupTest(JudgedTestCase):
         pool = objects.deployment(key='pool')
         found = {'default-worker': objects.deployment(), 'pool': pool}
         self.assertEqual(
-            status.APPLY, self.going(machine_deployments=found).action)
+            verdicts.APPLY, self.going(machine_deployments=found).action)
         deleting(pool)
         for said, told in (('True', True), ('False', False),
                            ('Unknown', False)):
             pool['status']['conditions'] = [
                 {'type': 'Deleting', 'status': said, 'message': 'drains'}]
             verdict = self.going(machine_deployments=found)
-            self.assertEqual((UPDATE, status.NOTHING),
+            self.assertEqual((UPDATE, verdicts.NOTHING),
                              (verdict.status, verdict.action))
             self.assertIn('is being deleted', verdict.reason)
             self.assertEqual(told, 'drains' in verdict.reason)
@@ -606,7 +607,7 @@ class LaterTest(JudgedTestCase):
             verdict = self.assert_judged(
                 desired, objects.complete(machine_deployments={}),
                 objects.desired(status=desired))
-            self.assertEqual(status.NOTHING, verdict.action)
+            self.assertEqual(verdicts.NOTHING, verdict.action)
 
     def test_what_breaks_later_is_a_matter_of_health(self):
         verdict = self.assert_judged(

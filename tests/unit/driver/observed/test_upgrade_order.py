@@ -11,6 +11,7 @@ from magnum_capi.driver.desired import goal
 from magnum_capi.driver.observed import machines
 from magnum_capi.driver.observed import snapshot
 from magnum_capi.driver.observed import status
+from magnum_capi.driver.observed import verdicts
 from tests.unit.driver import objects
 
 UPDATE = 'UPDATE_IN_PROGRESS'
@@ -57,7 +58,7 @@ def judge(snapshot_, wanted_=None):
 class TurnTest(testtools.TestCase):
 
     def assert_waits(self, verdict):
-        self.assertEqual((UPDATE, status.NOTHING, ''), (
+        self.assertEqual((UPDATE, verdicts.NOTHING, ''), (
             verdict.status, verdict.action, verdict.turn), verdict.reason)
 
     def test_nobody_while_a_machine_of_the_control_plane_is_behind(self):
@@ -71,7 +72,7 @@ class TurnTest(testtools.TestCase):
         verdict = judge(seen(), desired(
             deferred('default-worker', count=5), deferred('pool')))
 
-        self.assertEqual(status.APPLY, verdict.action)
+        self.assertEqual(verdicts.APPLY, verdict.action)
 
     def test_failure_before_it_ends_the_upgrade(self):
         seen_ = seen()
