@@ -45,7 +45,6 @@ class Correction:
     def __init__(self, reconciler: reconcile.Reconciler) -> None:
         self._reconciler = reconciler
         self._runtime = reconciler.runtime
-        self._store = reconciler.store
         self._cluster = reconciler.cluster
         self._loop = loop.Loop(reconciler)
         self._cache = poll_cache.of(
@@ -131,11 +130,11 @@ class Correction:
                 self._loop.begun(rows, state, operation))
             # The reason stays readable until there is a newer one.
             cluster.status = f'{operation}_IN_PROGRESS'
-            self._store.save(cluster)
+            self._reconciler.store.save(cluster)
         elif is_masked(rows, state):
             LOG.info('Cluster %s: its UPDATE goes on', cluster.uuid)
             cluster.status = 'UPDATE_IN_PROGRESS'
-            self._store.save(cluster)
+            self._reconciler.store.save(cluster)
         elif may_still_succeed(rows, state):
             verdict = status.judge(
                 snapshot, self._loop.desired(rows, state), self._runtime.now())
@@ -144,7 +143,7 @@ class Correction:
         elif is_refused_rotation(cluster):
             # The reason stays readable for the owner.
             cluster.status = 'UPDATE_COMPLETE'
-            self._store.save(cluster)
+            self._reconciler.store.save(cluster)
         elif self._is_rotating(state):
             self._finish_rotation(state, snapshot)
         for group, fields in corrections(rows, state, snapshot):

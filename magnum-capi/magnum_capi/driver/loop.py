@@ -24,7 +24,6 @@ lock has already written its own, so a verdict about older rows is not saved.
 import collections.abc
 import contextlib
 import dataclasses
-import datetime
 import typing
 
 from oslo_log import log as logging
@@ -49,6 +48,10 @@ from magnum_capi.kube import lease
 from magnum_capi.kube import rest
 
 LOG = logging.getLogger(__name__)
+
+#: What the owner is told of while there is no status.
+_EXPLAINED = (rest.Forbidden, rest.NotServed, rest.Unauthorized,
+              state_module.Unreadable)
 
 #: A row of a node group or cluster, and its fields that change; None: the row
 #: goes.
@@ -84,22 +87,12 @@ class Loop:
             self._poll()
         except (failures.ClusterGone, lease.LockBusy) as e:
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
-        except rest.NotServed as e:
-            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
-            self._explain(f'Waiting: {failures.owner_message(e)}')
-        except (rest.Forbidden, rest.Unauthorized) as e:
-            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
-            # The right that is missing may be one to the lock.
-            self._explain(
-                f'Waiting: {failures.owner_message(e)}', locked=False)
-        except failures.TRANSIENT as e:
-            LOG.warning('Cluster %s: no status now: %s', self._cluster.uuid, e)
-        except state_module.Unreadable as e:
-            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
-            # No process can end the operation, so the lock is not needed.
-            self._explain(failures.owner_message(e), locked=False)
         except errors.MagnumCapiError as e:
-            LOG.error('Cluster %s: no status: %s', self._cluster.uuid, e)
+            log = (LOG.warning if isinstance(e, failures.TRANSIENT)
+                   else LOG.error)
+            log('Cluster %s: no status now: %s', self._cluster.uuid, e)
+            if isinstance(e, _EXPLAINED):
+                self._explain(e)
 
     def _poll(self) -> None:
         if not self._store.reload(self._cluster):
@@ -113,23 +106,24 @@ class Loop:
         cluster = kube.get('Cluster', self._reconciler.namespace,
                            self._reconciler.release)
         now = self._runtime.now()
+        desired = self._cache.desired
         if (observer.is_busy(cluster)
                 and not self._cache.is_due(cluster, now)
-                and not self._is_overdue(now)):
+                and not (desired and status.overdue(desired, now))):
             return
         with self._reconciler.locked(0):
             self.step()
 
-    def _is_overdue(self, now: datetime.datetime) -> bool:
-        desired = self._cache.desired
-        return desired is not None and bool(status.overdue(desired, now))
-
-    def _explain(self, reason: str, locked: bool = True) -> None:
+    def _explain(self, error: errors.MagnumCapiError) -> None:
         """Say why there is no status now, unless another process does."""
+        reason = f'Waiting: {failures.owner_message(error)}'
         if self._cluster.status_reason == reason:
             return
         with contextlib.suppress(errors.MagnumCapiError):
-            with (self._reconciler.locked(0) if locked
+            # Who cannot read the state cannot end the operation, and the right
+            # that is missing may be one to the lock.
+            with (self._reconciler.locked(0)
+                  if isinstance(error, rest.NotServed)
                   else contextlib.nullcontext()):
                 if (self._store.reload(self._cluster)
                         and rows_module.is_in_progress(self._cluster)):

@@ -69,22 +69,22 @@ class Monitor:
     def _poll(self) -> None:
         runtime = self._runtime()
         reconciler = reconcile.Reconciler(runtime, self._store, self._cluster)
+        known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
         try:
             reconciler.refuse_foreign(
-                lambda: self._state(runtime, reconciler))
+                lambda: self._state(runtime, reconciler, known))
         except errors.UsageError as e:
             # Without data Magnum leaves the row as it is (magnum 23.0.0,
             # magnum/service/periodic.py, ClusterHealthUpdateJob).
             LOG.debug('Cluster %s: %s', self._cluster.uuid, e)
             return
-        known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
-        state = self._state(runtime, reconciler)
+        state = self._state(runtime, reconciler, known)
         rows = reconciler.rows(known.template)
         known.template = rows.template
         snapshot = self._read(runtime.cached or runtime.kube, reconciler, rows)
         if snapshot.cluster is None and runtime.cached:
             snapshot = self._read(runtime.kube, reconciler, rows)
-        credential = self._credential(runtime, reconciler, state)
+        credential = self._credential(runtime, reconciler, state, known)
         self._note(*health.health(
             snapshot, rows.desired(state), runtime.now(),
             _CURES.get(credential)))
@@ -99,10 +99,10 @@ class Monitor:
             return snapshot_module.Snapshot(kube.get('Cluster', *where))
         return observer.cached(kube, *where)
 
-    def _state(self, runtime: scope.Runtime,
-               reconciler: reconcile.Reconciler) -> state_module.State:
+    @staticmethod
+    def _state(runtime: scope.Runtime, reconciler: reconcile.Reconciler,
+               known: poll_cache.PollCache) -> state_module.State:
         """The state of the cluster; without secrets."""
-        known = poll_cache.of(self._cluster.uuid, runtime.clock.monotonic())
         version = runtime.cached and runtime.cached.version(
             reconciler.namespace, state_module.name(reconciler.release))
         if version and known.state and known.state[0] == version:
@@ -114,14 +114,14 @@ class Monitor:
     def _note(self, status: str, reason: dict[str, str]) -> None:
         self.data = {'health_status': status, 'health_status_reason': reason}
 
-    def _credential(self, runtime: scope.Runtime,
-                    reconciler: reconcile.Reconciler,
-                    state: state_module.State) -> str:
+    @staticmethod
+    def _credential(runtime: scope.Runtime, reconciler: reconcile.Reconciler,
+                    state: state_module.State,
+                    known: poll_cache.PollCache) -> str:
         used = credentials.in_use(state.record)
         if used is None:
             return credentials.UNKNOWN
         now = runtime.clock.monotonic()
-        known = poll_cache.of(self._cluster.uuid, now)
         if known.credential:
             id_, answer, until = known.credential
             if id_ == used.id and now < until:

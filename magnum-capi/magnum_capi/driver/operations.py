@@ -49,9 +49,6 @@ _PACE = waiting.Pace(0.5, 2.0, 5.0)
 #: of keystone's [token]/expiration).
 _TOKEN_LIFETIME = 3600
 
-#: Whether the loop goes on after an error.
-_GoesOn: typing.TypeAlias = collections.abc.Callable[[Exception], bool]
-
 
 class Operations:
     """The operations on one cluster.
@@ -319,9 +316,12 @@ class Operations:
             group.uuid) in desired_values.bounds(current.values)
 
     @contextlib.contextmanager
-    def _reporting(self, operation: str, goes_on: _GoesOn
-                   ) -> collections.abc.Iterator[None]:
-        """Report failures to the owner; leave the others to the loop."""
+    def _reporting(self, operation: str, goes_on: collections.abc.Callable[
+            [Exception], bool]) -> collections.abc.Iterator[None]:
+        """Report failures to the owner; leave the others to the loop.
+
+        :param goes_on: whether the loop goes on after an error.
+        """
         cluster = self._cluster
         try:
             self._reconciler.refuse_foreign()

@@ -50,7 +50,6 @@ class Wait:
 
 
 _NO_TOKEN = Wait('a member of its project must request a new credential', True)
-_JUST_APPLIED = Wait('the new credential was just applied')
 
 
 class Ownership:
@@ -102,7 +101,7 @@ class Ownership:
         last = state.record[-1]
         age = (self._now() - (last.applied_at or self._now())).total_seconds()
         if age < self._options.credential_settle:
-            return state, _JUST_APPLIED
+            return state, Wait('the new credential was just applied')
         is_late = age >= self._options.credential_bound
         taken_up = self._is_taken_up(last, found)
         if not taken_up and not (taken_up is None and is_late):

@@ -290,7 +290,12 @@ class Reconciler(scope.Scope):
         # After everything that can refuse, and before the size changes.
         for name in state.marked:
             self.runtime.kube.mark_for_deletion(self.namespace, name)
-        self._apply(plan)
+        self.stop_if_deleting()
+        desired = {group.uuid for group in plan.spec.node_groups}
+        self.helm_release.apply(plan, [
+            self.naming.machine_deployment(row.uuid)
+            for row in self.store.groups(self.cluster)
+            if row.role != rows_module.MASTER and row.uuid not in desired])
         if state.former:
             # Accepted by Helm: it is not undone from now on.
             current = state.former.desired
@@ -304,14 +309,6 @@ class Reconciler(scope.Scope):
                 if not group.is_default})
         if done != state:
             self.secrets.write_state(done)
-
-    def _apply(self, plan: gather.Plan) -> None:
-        self.stop_if_deleting()
-        desired = {group.uuid for group in plan.spec.node_groups}
-        self.helm_release.apply(plan, [
-            self.naming.machine_deployment(row.uuid)
-            for row in self.store.groups(self.cluster)
-            if row.role != rows_module.MASTER and row.uuid not in desired])
 
     def record(self, plan: gather.Plan,
                state: state_module.State) -> state_module.State:

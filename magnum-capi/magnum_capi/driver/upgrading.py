@@ -84,7 +84,6 @@ class Upgrade:
 
     def _record(self) -> None:
         reconciler = self._reconciler
-        batch = self._viable_batch()
         reconciler.stop_if_deleting()
         rows = reconciler.rows()
         state = reconciler.state(rows)
@@ -94,6 +93,7 @@ class Upgrade:
         images = {group.uuid: group.image_id for group in rows.groups}
         followers = self._move_groups(rows, state)
         try:
+            batch = rollout.batch(self._batch)
             plan = self._planned(rows, state, deferred, batch, followers)
             state = reconciler.ownership.replace_refused(state)
             self._refuse_late()
@@ -154,12 +154,6 @@ class Upgrade:
             raise failures.NotViable(
                 f'it took {elapsed:.0f} s to check it, because the cloud or '
                 'the management cluster is slow now; nothing was changed')
-
-    def _viable_batch(self) -> int | None:
-        try:
-            return rollout.batch(self._batch)
-        except errors.UsageError as e:
-            raise failures.NotViable(failures.owner_message(e)) from None
 
     def _refuse(self, rows: rows_module.Rows,
                 state: state_module.State) -> None:

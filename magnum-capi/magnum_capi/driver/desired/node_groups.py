@@ -44,7 +44,8 @@ def bounds(group: spec_model.NodeGroupSpec, labels: label_rules.Labels,
     :returns: low and high.
     """
     high = group.max
-    if high is None and is_default_worker(group):
+    if high is None and group.is_default and group.role != 'master':
+        # Labels of the cluster are about this group.
         high = labels.max_node_count
     if not labels.auto_scaling_enabled or not high:
         return None
@@ -83,11 +84,6 @@ def is_own(key: str) -> bool:
     prefix = key.rpartition('/')[0]
     return any(prefix == own or prefix.endswith(f'.{own}')
                for own in OWN_PREFIXES)
-
-
-def is_default_worker(group: spec_model.NodeGroupSpec) -> bool:
-    """Whether labels of the cluster are about this group."""
-    return group.is_default and group.role != 'master'
 
 
 def problems(group: spec_model.NodeGroupSpec, labels: label_rules.Labels,

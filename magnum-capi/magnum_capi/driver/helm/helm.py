@@ -97,13 +97,6 @@ def upgrade_argv(release: str, chart: charts.Chart, namespace: str, *,
         '--values', '-']
 
 
-def uninstall_argv(release: str, namespace: str, *,
-                   timeout: int) -> list[str]:
-    # Only --debug says which objects cannot be deleted, and why.
-    return ['uninstall', release, '--namespace', namespace,
-            '--timeout', f'{timeout}s', '--debug']
-
-
 class Helm:
     """The program helm.
 
@@ -166,8 +159,10 @@ class Helm:
         :returns: whether there was one.
         """
         try:
-            self._run(uninstall_argv(release, namespace,
-                                     timeout=self._options.helm_timeout))
+            # Only --debug says which objects cannot be deleted, and why.
+            self._run(['uninstall', release, '--namespace', namespace,
+                       '--timeout', f'{self._options.helm_timeout}s',
+                       '--debug'])
         except helm_errors.HelmFailed as e:
             if 'release: not found' in e.reason:
                 return False

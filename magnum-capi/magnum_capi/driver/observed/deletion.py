@@ -78,10 +78,9 @@ def _owners(obj: kinds.Object) -> kinds.Objects:
 
 def _waits(left: kinds.Objects, orphans: kinds.Objects) -> list[str]:
     """Remaining objects and reasons; machines first, which block the rest."""
-    def rank(obj: kinds.Object) -> tuple[bool, bool]:
-        return (obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')
     found = []
-    for obj in sorted(left, key=rank):
+    for obj in sorted(left, key=lambda obj: (
+            obj.get('kind') != 'Machine', obj.get('kind') == 'Cluster')):
         text = f'{obj.get("kind", "object")} {conditions.name(obj)}'
         known = conditions.newer(obj).get('Deleting')
         failure = conditions.failure(obj)

@@ -112,7 +112,7 @@ class WatchTest(base.TestCase):
              'leases.coordination.k8s.io. Give the user of the kubeconfig '
              'this right'),
             (self.w.cluster.status, self.w.cluster.status_reason))
-        self.assertIn('no status: The management cluster does not allow '
+        self.assertIn('no status now: The management cluster does not allow '
                       'this', self.logger.output)
         self.api.faults.clear()
         self.check_status()
