@@ -3,8 +3,8 @@
 
 *embedded* needs neither root nor distribution packages beyond those of every
 sandbox: it uses SQLite, with Magnum's API and conductor in one process. *full*
-is what operators run: MariaDB with the real migrations, RabbitMQ, https under
-a private certificate authority, two workers of Magnum's API, and the conductor
+is what operators run: MariaDB with the real migrations, RabbitMQ, TLS under a
+private certificate authority, two workers of Magnum's API, and the conductor
 in its own process, which can die alone.
 """
 

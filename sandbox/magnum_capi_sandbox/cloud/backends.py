@@ -3,7 +3,8 @@
 
 Both are the distribution's programs with data folders of their own. MariaDB
 has no network port: only users who may enter the sandbox's folder reach its
-socket. RabbitMQ listens on the sandbox's address and has a random password.
+socket, so it does without TLS. RabbitMQ listens on the sandbox's address, for
+TLS only with the certificate of the services, and has a random password.
 """
 
 import getpass
@@ -12,6 +13,7 @@ import pathlib
 import secrets
 import shutil
 import socket
+import ssl
 
 from magnum_capi import errors
 from magnum_capi import outfile
@@ -116,7 +118,10 @@ class MariaDB:
 
 
 class RabbitMQ:
-    """A RabbitMQ broker for one sandbox."""
+    """A RabbitMQ broker for one sandbox.
+
+    :param layout: one with https, whose certificate the broker uses too.
+    """
 
     def __init__(self, layout: layouts.Layout, password: str) -> None:
         self._layout = layout
@@ -136,7 +141,15 @@ class RabbitMQ:
             (self._directory / name).mkdir(parents=True, exist_ok=True)
         outfile.write_private(
             self._directory / 'rabbitmq.conf',
-            f'listeners.tcp.1 = {layout.address}:{layout.port("rabbitmq")}\n'
+            # https://www.rabbitmq.com/docs/ssl#enabling-tls. Clients have no
+            # certificates: the password says who they are. The files are
+            # relative to its working directory: a "#" in the path of the
+            # sandbox's folder would begin a comment here.
+            'listeners.tcp = none\n'
+            f'listeners.ssl.1 = {layout.address}:{layout.port("rabbitmq")}\n'
+            f'ssl_options.cacertfile = {layout.tls.name}/ca.crt\n'
+            f'ssl_options.certfile = {layout.tls.name}/server.crt\n'
+            f'ssl_options.keyfile = {layout.tls.name}/server.key\n'
             'loopback_users = none\n'
             'default_user = sandbox\n'
             f'default_pass = {self._password}\n'
@@ -153,7 +166,7 @@ class RabbitMQ:
             (self._directory / name).write_text(text)
 
     def program(self) -> supervision.Program:
-        """The broker; ready when it accepts connections.
+        """The broker; ready when a client can verify its certificate.
 
         Its helper epmd outlives it; when the sandbox goes down it is found
         by the mark in its environment. epmd always listens on 127.0.0.1 too,
@@ -174,8 +187,6 @@ class RabbitMQ:
                 'RABBITMQ_ENABLED_PLUGINS_FILE':
                     str(base / 'enabled_plugins'),
                 'RABBITMQ_CONF_ENV_FILE': str(base / 'env.conf'),
-                'RABBITMQ_NODE_IP_ADDRESS': layout.address,
-                'RABBITMQ_NODE_PORT': str(layout.port('rabbitmq')),
                 'RABBITMQ_DIST_PORT':
                     str(layout.port('rabbitmq-distribution')),
                 'RABBITMQ_PID_FILE': str(base / 'pid'),
@@ -184,12 +195,16 @@ class RabbitMQ:
                 'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS':
                     f'-kernel inet_dist_use_interface {{{address}}} '
                     '+S 1:1 +sbwt none',
-            }, ready=self._accepts, listens=(self._address,))
+            }, cwd=layout.directory, ready=self._accepts,
+            listens=(self._address,))
 
     @property
     def _address(self) -> tuple[str, int]:
         return self._layout.address, self._layout.port('rabbitmq')
 
     def _accepts(self) -> bool:
-        with socket.create_connection(self._address, timeout=2):
+        context = ssl.create_default_context(cafile=self._layout.authority)
+        with socket.create_connection(self._address, timeout=2) as plain, \
+                context.wrap_socket(plain,
+                                    server_hostname=self._layout.address):
             return True

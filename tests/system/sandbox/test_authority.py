@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The profile "full": https under an authority that nothing else trusts.
+"""The profile "full": TLS under an authority that nothing else trusts.
 
 Needs the packages of bindep's profile "full".
 """
 
 import base64
+import contextlib
 import pathlib
+import socket
+import ssl
 import subprocess
 import sys
 
@@ -64,6 +67,30 @@ class AuthorityTest(boxes.TestCase):
             self.assertRaises(
                 requests.ConnectionError, requests.get,
                 url.replace('https', 'http'), timeout=60)
+
+    def test_broker_speaks_tls_only(self):
+        where = self.layout.address, self.layout.port('rabbitmq')
+
+        def greet(connection):
+            # A broker answers a client of AMQP 0-9-1 with a frame of type 1.
+            connection.sendall(b'AMQP\0\0\x09\x01')
+            return connection.recv(1)
+
+        def greet_with_tls(cafile):
+            with socket.create_connection(where, timeout=60) as connection:
+                context = ssl.create_default_context(cafile=cafile)
+                with context.wrap_socket(
+                        connection, server_hostname=where[0]) as encrypted:
+                    return greet(encrypted)
+
+        self.assertEqual(b'\x01', greet_with_tls(self.authority))
+        for cafile in (None, self.stranger):
+            self.assertRaises(
+                ssl.SSLCertVerificationError, greet_with_tls, cafile)
+        with socket.create_connection(where, timeout=60) as connection, \
+                contextlib.suppress(ConnectionResetError):
+            # A TLS alert (RFC 8446, 5.1) or the end, whichever is first.
+            self.assertIn(greet(connection), (b'\x15', b''))
 
     def test_keys_are_private(self):
         self.assertEqual(

@@ -101,6 +101,9 @@ class ServicesTest(testtools.TestCase):
             self.assertEqual(
                 expected, magnum['drivers']['openstack_ca_file'])
             self.assertEqual(expected, magnum['glance_client']['ca_file'])
+            broker = magnum['oslo_messaging_rabbit']
+            self.assertEqual(('true', expected),
+                             (broker['ssl'], broker['ssl_ca_file']))
 
     def test_without_tls_no_authority_is_named(self):
         samples.write_services(self.layout)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import ssl
 from urllib import parse
 
 import fixtures
@@ -115,7 +116,7 @@ class RabbitTest(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.layout = samples.a_layout(
-            self.useFixture(fixtures.TempDir()).path)
+            self.useFixture(fixtures.TempDir()).path, https=True)
         self.broker = backends.RabbitMQ(self.layout, 'brokersecret')
         self.useFixture(fixtures.MockPatchObject(
             backends, '_program', lambda name: f'/usr/sbin/{name}'))
@@ -140,13 +141,38 @@ class RabbitTest(testtools.TestCase):
         self.assertRegex(first, '^[0-9a-f]{64}$')
         self.assertNotEqual(first, cookie.read_text())
 
-    def test_it_listens_on_the_address_of_the_sandbox(self):
+    def test_it_listens_on_the_address_of_the_sandbox_for_tls_only(self):
         self.broker.configure()
         text = (self.layout.directory / 'rabbitmq'
                 / 'rabbitmq.conf').read_text()
-        self.assertIn('listeners.tcp.1 = 127.77.0.1:25672', text)
+        set_ = dict(line.split(' = ') for line in text.splitlines())
+        self.assertEqual({
+            'listeners.tcp': 'none', 'listeners.ssl.1': '127.77.0.1:25672',
+            'ssl_options.cacertfile': 'tls/ca.crt',
+            'ssl_options.certfile': 'tls/server.crt',
+            'ssl_options.keyfile': 'tls/server.key'},
+            {name: value for name, value in set_.items()
+             if name.startswith(('listeners', 'ssl_options'))})
+        self.assertEqual(self.layout.directory, self.broker.program().cwd)
         self.assertIn('127,77,0,1', self.broker.program().env[
             'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS'])
+
+    def test_it_is_ready_when_it_proves_who_it_is(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('box/tls', 'theirs'):
+            pki.make_server(folder / name, '127.0.0.1')
+
+        def ready(tls):
+            where = parse.urlsplit(loopback.start(self, loopback.Handler, tls))
+            layout = samples.a_layout(
+                folder / 'box', '127.0',
+                where.port - layouts.PORTS['rabbitmq'], https=True)
+            return backends.RabbitMQ(layout, 'x').program().ready
+
+        self.assertTrue(ready(folder / 'box/tls')())
+        for name, tls in (('another', folder / 'theirs'), ('none', None)):
+            with self.subTest(name):
+                self.assertRaises(ssl.SSLError, ready(tls))
 
     def test_epmd_of_two_sandboxes_does_not_meet(self):
         folder = self.useFixture(fixtures.TempDir()).path
