@@ -26,9 +26,6 @@ from magnum_capi_tempest.management import pki
 from magnum_capi_tempest.management import programs
 from magnum_capi_tempest import supervision
 
-#: Programs that the toolchain has to provide.
-TOOLS = (*programs.NAMES, 'kubectl')
-
 
 def tools(
         openstack: bool = False, containers: bool = False) -> tuple[str, ...]:
@@ -37,7 +34,7 @@ def tools(
     :param openstack: whether the machines are an OpenStack cloud's.
     :param containers: whether they are containers.
     """
-    return (*TOOLS, *((programs.OPENSTACK,) if openstack else ()),
+    return (*programs.NAMES, *((programs.OPENSTACK,) if openstack else ()),
             *((programs.CLOUD_CONTROLLER,) if openstack and containers
               else ()))
 
@@ -46,7 +43,7 @@ class Processes:
     """A management cluster made of plain processes.
 
     :param layout: :class:`..layout.Layout`.
-    :param programs: path of every program of :data:`TOOLS`, by name.
+    :param programs: path of every program of :func:`tools`, by name.
     :param behaviours: delays and faults of the infrastructure provider by
         flavor, ``{'flavors': {'m1.slow': {'createDelay': '20s'}}}``; see
         ``sandbox/capi/behaviour.go`` for all keys.
@@ -115,7 +112,7 @@ class Processes:
         :raises WaitTimeout, WaitAborted: a program does not become ready.
         """
         objects = manifests.load(
-            self._paths['kubectl'], progress,
+            self._paths['capi'], progress,
             docker=bool(self._docker_host and not self._endpoint_network),
             openstack=bool(self._endpoint_network))
         self._prepare(supervisor)

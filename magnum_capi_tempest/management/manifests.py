@@ -104,12 +104,12 @@ _WEBHOOKS = ('MutatingWebhookConfiguration',
 _INJECT = 'cert-manager.io/inject-ca-from'
 
 
-def load(kubectl: str | pathlib.Path, progress: progress.Progress,
+def load(capi: str | pathlib.Path, progress: progress.Progress,
          directory: pathlib.Path | None = None, docker: bool = False,
          openstack: bool = False) -> Objects:
     """The rendered objects, from the cache if possible.
 
-    :param kubectl: path of the program, for ``kubectl kustomize``.
+    :param capi: path of the program, for ``capi kustomize``.
     :param directory: folder of the cache.
     :param docker: whether to include the provider "docker".
     :param openstack: whether the OpenStack provider runs.
@@ -127,7 +127,7 @@ def load(kubectl: str | pathlib.Path, progress: progress.Progress,
         progress.info(f'Rendering the manifests again, as {cached} is '
                       f'damaged: {e}')
     with progress.step('Rendering the manifests of Cluster API'):
-        rendered = render(kubectl, docker, openstack)
+        rendered = render(capi, docker, openstack)
         _keep(cached, rendered)
     return rendered
 
@@ -154,16 +154,16 @@ def _kept(source: pathlib.Path) -> Objects:
     return objects
 
 
-def render(kubectl: str | pathlib.Path, docker: bool = False,
+def render(capi: str | pathlib.Path, docker: bool = False,
            openstack: bool = False) -> Objects:
     """Render the objects from the modules' sources, see :func:`load`."""
     objects = []
     sources = go.module_directory(*CLUSTER_API)
     for tree in TREES:
-        objects += _kustomize(kubectl, sources / tree)
+        objects += _kustomize(capi, sources / tree)
     if docker:
         objects += served(_kustomize(
-            kubectl, go.module_directory(*TEST) / DOCKER), DOCKER_RESOURCES)
+            capi, go.module_directory(*TEST) / DOCKER), DOCKER_RESOURCES)
     bases = go.module_directory(*OPENSTACK) / OPENSTACK_CRDS
     for path in sorted(bases.glob('*.yaml')):
         objects += [labelled(o, CONTRACT) for o in _parse(path.read_text())]
@@ -173,7 +173,7 @@ def render(kubectl: str | pathlib.Path, docker: bool = False,
         objects += _parse((go.module_directory(*RESOURCE_CONTROLLER)
                            / RESOURCE_CRD).read_text())
         more['openstack_webhooks'] = select(_kustomize(
-            kubectl, go.module_directory(*OPENSTACK) / OPENSTACK_TREE)
+            capi, go.module_directory(*OPENSTACK) / OPENSTACK_TREE)
         )['webhooks']
     found = select(objects)
     if not found['webhooks'] or len(found['crds']) < len(addons.CRDS) + 2:
@@ -303,10 +303,10 @@ def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
 
 
-def _kustomize(kubectl: str | pathlib.Path, tree: str | pathlib.Path
+def _kustomize(capi: str | pathlib.Path, tree: str | pathlib.Path
                ) -> list[json_types.Object]:
     return _parse(processes.run(
-        [kubectl, 'kustomize', tree], timeout=120,
+        [capi, 'kustomize', tree], timeout=120,
         hint='The Go module may be damaged: remove the folder of modules, '
              'which "go env GOMODCACHE" names'))
 

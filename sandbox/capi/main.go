@@ -83,6 +83,11 @@
 //
 // All state worth keeping is in the management cluster: after a restart the
 // in-memory clusters are rebuilt from it, on the same addresses.
+//
+// # Manifests
+//
+// "capi kustomize FOLDER" writes the objects of a folder, as "kubectl kustomize"
+// does, and ends: a sandbox needs nothing else of kubectl.
 package main
 
 import (
@@ -106,6 +111,10 @@ import (
 const managerName = "magnum-capi-sandbox"
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "kustomize" {
+		must(kustomize(os.Args[2], os.Stdout), "kustomize")
+		return
+	}
 	o := parseOptions()
 	ctrl.SetLogger(klog.Background())
 	ctx := ctrl.SetupSignalHandler()

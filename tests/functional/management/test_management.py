@@ -275,9 +275,9 @@ class UpDownTest(_Base):
 class ManifestsTest(_Base):
 
     def test_broken_cache_file_is_rendered_again(self):
-        kubectl = toolchain.ensure(['kubectl'], progress.Silent())['kubectl']
+        capi = toolchain.ensure(['capi'], progress.Silent())['capi']
         directory = self.folder()
-        arguments = (kubectl, progress.Silent(), directory)
+        arguments = (capi, progress.Silent(), directory)
         first = manifests.load(*arguments)
         cached, = directory.iterdir()
         cached.write_bytes(cached.read_bytes()[:-100])

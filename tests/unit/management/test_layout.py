@@ -32,7 +32,7 @@ class ProgramsTest(testtools.TestCase):
     def test_the_openstack_provider_is_wanted_with_a_cloud(self):
         error = self.assertRaises(
             errors.UsageError, local.Processes, self.plane.layout,
-            dict.fromkeys(local.TOOLS, ''), endpoint_network='198.18.0.0/16')
+            dict.fromkeys(local.tools(), ''), endpoint_network='198.18.0.0/16')
         self.assertIn('capo', str(error))
 
     def test_each_waits_for_all_its_ports(self):

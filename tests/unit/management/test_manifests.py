@@ -82,7 +82,7 @@ class CacheTest(testtools.TestCase):
                 return_value=self.rendered))).mock
 
     def load(self):
-        return manifests.load('kubectl', progress.Progress(self.said),
+        return manifests.load('capi', progress.Progress(self.said),
                               self.directory)
 
     def test_rendered_once(self):

@@ -23,7 +23,7 @@ class FolderTest(testtools.TestCase):
         self.directory = base / 'cluster'
         self.useFixture(fixtures.EnvironmentVariable(
             'MAGNUM_CAPI_CACHE', str(base / 'cache')))
-        self.tools = dict.fromkeys(local.TOOLS, pathlib.Path('/nowhere'))
+        self.tools = dict.fromkeys(local.tools(), pathlib.Path('/nowhere'))
 
     def up(self, **options):
         return standalone.up(self.directory, progress.Silent(), self.tools,

@@ -297,8 +297,7 @@ class VersionsTest(_Base):
         found = boxes._versions(samples.a_spec())
         self.assertEqual(
             {*toolchain.pins.load().programs} & {*found},
-            {'etcd', 'kube-apiserver', 'capi',
-             'kubectl', 'helm'})
+            {'etcd', 'kube-apiserver', 'capi', 'helm'})
         self.assertRegex(found['capi'], r'^[0-9.]+-[0-9a-f]{12}$')
         self.assertEqual(environment.key(), found['packages of Magnum'])
         self.assertNotEqual(found, boxes._versions(

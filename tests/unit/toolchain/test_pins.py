@@ -134,16 +134,18 @@ class TestFile(base.TestCase):
     def test_own_modules(self):
         """Their versions, and a Go that can build them."""
         own = [p for p in self.pins.programs.values() if not p.build.module]
-        self.assertEqual(['kube-apiserver', 'kubectl', 'capi'],
+        self.assertEqual(['etcd', 'kube-apiserver', 'kubectl', 'capi'],
                          [p.name for p in own])
         for program, module in (
                 ('capi', 'sigs.k8s.io/cluster-api'),
+                ('etcd', 'go.etcd.io/etcd/server/v3'),
+                ('etcd', 'go.etcd.io/etcd/api/v3 => go.etcd.io/etcd/api/v3'),
                 ('kube-apiserver', 'k8s.io/kubernetes'),
                 ('kubectl', 'k8s.io/kubernetes')):
             version = self.pins.programs[program].version
             self.assertRegex(
                 self.go_mod(program),
-                rf'(?m)^(require|\t)\s*{module} v{re.escape(version)}$')
+                rf'(?m)^(require|\t)\s*{module} v{re.escape(version)}\b')
         for program in own:
             directive = re.search(
                 r'(?m)^go (\S+)$', self.go_mod(program.name))[1]
