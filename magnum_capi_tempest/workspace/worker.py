@@ -25,6 +25,7 @@ import unittest
 
 from stestr.subunit_runner import program
 from stestr.subunit_runner import run as runner
+from tempest import test as tempest_test
 
 from magnum_capi import errors
 from magnum_capi_tempest import redact
@@ -67,8 +68,11 @@ class Runner(runner.SubunitTestRunner):
         own = set(ids)
         self._own = unittest.TestSuite(
             one for one in tests if one.id() in own)
+        alone = {pool.class_of(one.id()) for one in tests
+                 if isinstance(one, tempest_test.BaseTestCase)
+                 and one.is_serial_execution_requested()}
         return super().run(_Interruptible(
-            _taken(tests, pool.Pool(folder, ids))))
+            _taken(tests, pool.Pool(folder, ids, alone))))
 
     def list(self, test: unittest.TestCase | unittest.TestSuite,
              loader: unittest.TestLoader | None = None) -> None:

@@ -29,11 +29,11 @@ class PoolTest(testtools.TestCase):
         self.pid = self.useFixture(fixtures.MockPatchObject(
             pool.os, 'getpid')).mock
 
-    def worker(self, pid, *ids):
+    def worker(self, pid, *ids, alone=()):
         """An iterator of a worker, whose list is written when it begins."""
         def run():
             self.pid.return_value = pid
-            yield from pool.Pool(self.folder, ids)
+            yield from pool.Pool(self.folder, ids, alone)
         return run()
 
     def test_the_longest_class_comes_first(self):
@@ -51,6 +51,20 @@ class PoolTest(testtools.TestCase):
         self.assertEqual(
             [[f'{LONG}.test_1'], [f'{ANOTHER}.test_1']], list(other))
         self.assertEqual([], list(one))
+
+    def test_every_third_worker_begins_with_the_shortest(self):
+        ids = [f'{name}.test_1' for name in (SHORT, LONG, ANOTHER)]
+        begun = [self.worker(1, *ids), self.worker(2), self.worker(3)]
+
+        self.assertEqual([[ids[0]], [ids[1]], [ids[2]]], [*map(next, begun)])
+        self.assertEqual([], list(begun[2]))
+
+    def test_a_class_that_runs_alone_comes_last(self):
+        ids = [f'{name}.test_1' for name in (SHORT, LONG, ANOTHER)]
+
+        for pid in range(1, 4):
+            self.assertEqual([ids[0]], list(self.worker(
+                pid, *ids, alone=[SHORT]))[-1])
 
     def test_a_scenario_may_have_any_name(self):
         ids = [f'{LONG}.test_1(image a/b.c)', f'{LONG}.test_1(image a/d.c)']
