@@ -182,7 +182,10 @@ def magnum(layout: layouts.Layout, venv: pathlib.Path,
     config = ('--config-file', file, '--config-dir', folder)
     # Magnum's packages, and what helm fetches, belong to this sandbox only.
     env = (environment(layout, venv, [helm.parent])
-           | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache')}
+           | {'XDG_CACHE_HOME': str(layout.directory / 'home/.cache'),
+              # For helm: 0.38 CPU seconds a release instead of 0.46, and 86
+              # MiB at most instead of 66.
+              'GOGC': '400'}
            | (variables or {}))
     api = {'after': (KEYSTONE,), **_serves(layout, 'magnum')}
     python = str(layout.magnum_env / 'bin' / 'python')
