@@ -232,12 +232,12 @@ class TestGo(base.TestCase):
         for name in 'go.mod', 'go.sum':
             (source / name).write_text('module m\n')
         self.patch(go, 'module_files', lambda *args: source)
-        out = self.folder / 'made' / 'helm'
+        out = self.folder / 'made' / 'clusterctl'
         out.parent.mkdir()
         for does in ':', 'echo "require x v9.9.9" >> go.mod':
             self.fake(build=does)
             try:
-                build.make(pins.load().programs['helm'].build, out,
+                build.make(pins.load().programs['clusterctl'].build, out,
                            self.progress, free=lambda path: 2**33)
             except errors.EnvironmentProblem as e:
                 self.assertIn('require x v9.9.9', str(e))
@@ -248,10 +248,10 @@ class TestGo(base.TestCase):
 
         called = (self.folder / 'called').read_text()
         self.assertIn('/made/go-tmp/module build -mod=mod', called)
-        self.assertIn(f'-o {out} helm.sh/helm/v3/cmd/helm', called)
+        self.assertIn(f'-o {out} sigs.k8s.io/cluster-api/cmd/clusterctl', called)
 
     def command(self, **fields):
-        made = pins.load().programs['helm'].build
+        made = pins.load().programs['clusterctl'].build
         return ' '.join(build.command(
             'go', dataclasses.replace(made, **fields), '/o', 2))
 

@@ -134,14 +134,15 @@ class TestFile(base.TestCase):
     def test_own_modules(self):
         """Their versions, and a Go that can build them."""
         own = [p for p in self.pins.programs.values() if not p.build.module]
-        self.assertEqual(['etcd', 'kube-apiserver', 'kubectl', 'capi'],
+        self.assertEqual(['etcd', 'kube-apiserver', 'kubectl', 'helm', 'capi'],
                          [p.name for p in own])
         for program, module in (
                 ('capi', 'sigs.k8s.io/cluster-api'),
                 ('etcd', 'go.etcd.io/etcd/server/v3'),
                 ('etcd', 'go.etcd.io/etcd/api/v3 => go.etcd.io/etcd/api/v3'),
                 ('kube-apiserver', 'k8s.io/kubernetes'),
-                ('kubectl', 'k8s.io/kubernetes')):
+                ('kubectl', 'k8s.io/kubernetes'),
+                ('helm', 'helm.sh/helm/v3')):
             version = self.pins.programs[program].version
             self.assertRegex(
                 self.go_mod(program),

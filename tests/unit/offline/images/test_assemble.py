@@ -47,10 +47,10 @@ class TestEntries(base.TestCase):
         module = self.folder()
         (module / 'certificate').write_bytes(b'CERT')
         with mock.patch.object(go, 'module_files', return_value=module):
-            found = self.entries(sources_of={'/c': 'helm:certificate'})
+            found = self.entries(sources_of={'/c': 'clusterctl:certificate'})
             error = self.assertRaises(
                 errors.EnvironmentProblem, self.entries,
-                sources_of={'/c': 'helm:gone'})
+                sources_of={'/c': 'clusterctl:gone'})
 
         self.assertEqual(b'CERT', found['c'].content)
         self.assertIn('gone', str(error))
