@@ -248,7 +248,8 @@ class TestGo(base.TestCase):
 
         called = (self.folder / 'called').read_text()
         self.assertIn('/made/go-tmp/module build -mod=mod', called)
-        self.assertIn(f'-o {out} sigs.k8s.io/cluster-api/cmd/clusterctl', called)
+        self.assertIn(f'-o {out} sigs.k8s.io/cluster-api/cmd/clusterctl',
+                      called)
 
     def command(self, **fields):
         made = pins.load().programs['clusterctl'].build
