@@ -96,20 +96,11 @@ def kube_apiserver(layout: layout.Layout, program: pathlib.Path,
         '--endpoint-reconciler-type=none',
         '--enable-priority-and-fairness=false', '--profiling=false'],
         lambda: admin.answers('/readyz'),
-        env={'GOGC': str(collection(physical_memory())),
-             'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
-
-
-def collection(physical: int) -> int:
-    """GOGC of the largest programs: how rarely they collect, in percent.
-
-    Twice Go's default takes a sandbox's start from 14.0 to 11.8 CPU seconds,
-    and its memory from 1,260 to 1,550 MiB (tests/benchmarks/start.py); half of
-    the default would save another 90 MiB, and cost 2 CPU seconds.
-
-    :param physical: MiB that the machine has.
-    """
-    return 200 if physical >= 12 << 10 else 100
+        # The largest program of a sandbox. A smaller GOGC would save 90 MiB
+        # when idle, but cost 2 CPU seconds at the start; 200 would save 2 and
+        # cost 290 MiB, and the suite would be no faster. The limit matters in
+        # the long run.
+        env={'GOMEMLIMIT': f'{memory_limit(physical_memory())}MiB'})
 
 
 def memory_limit(physical: int) -> int:
@@ -170,8 +161,7 @@ def capi(layout: layout.Layout, program: str | pathlib.Path,
         *([f'--cloud-controller-manager={cloud_controller}']
           if cloud_controller else ())],
         lambda: probe.answers('/readyz'),
-        env={'GOGC': str(collection(physical_memory()))} | (
-            {'DOCKER_HOST': docker_host} if docker_host else {}))
+        env={'DOCKER_HOST': docker_host} if docker_host else None)
 
 
 def machine_service(

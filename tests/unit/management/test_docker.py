@@ -24,13 +24,13 @@ class ProgramTest(testtools.TestCase):
     def test_no_containers_unless_asked_for(self):
         program = programs.capi(LAYOUT, '/bin/capi')
         self.assertNotIn('--docker-owner=/m', program.argv)
-        self.assertNotIn('DOCKER_HOST', program.env)
+        self.assertEqual({}, program.env)
         self.assertIn('MachineSetPreflightChecks=false', self.gates(program))
 
     def test_the_engine_is_named_and_real_kubelets_wait(self):
         program = programs.capi(LAYOUT, '/bin/capi', SOCKET)
         self.assertIn('--docker-owner=/m', program.argv)
-        self.assertEqual(SOCKET, program.env['DOCKER_HOST'])
+        self.assertEqual({'DOCKER_HOST': SOCKET}, program.env)
         self.assertIn('MachineSetPreflightChecks=true', self.gates(program))
 
 
