@@ -111,12 +111,16 @@ class TestGo(testtools.TestCase):
                     (folder / 'go.mod').read_text())
 
     def test_helm_is_built_like_its_release(self):
+        helm = pins.load().programs['helm']
+        path, version = 'helm.sh/helm/v3', f'v{helm.version}'
+        h1 = re.search(rf'(?m)^{path} {version} (h1:\S+)$', (
+            helm.build.path / 'go.sum').read_text())[1]
+        sources = go.module_files(pins.Module(path, version, h1))
         minor = re.search(r'k8s\.io/client-go v0\.(\d+)\.', (
-            self.sources('helm') / 'go.mod').read_text())[1]
+            sources / 'go.mod').read_text())[1]
 
-        self.assertIn(
-            f'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={minor}',
-            pins.load().programs['helm'].build.variables)
+        self.assertIn(f'{path}/pkg/chartutil.k8sVersionMinor={minor}',
+                      helm.build.variables)
 
     def test_go_from_pypi_when_there_is_none(self):
         with tempfile.TemporaryDirectory() as cache:

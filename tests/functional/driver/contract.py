@@ -134,7 +134,7 @@ def _template_of(cluster):
 
 def _recorded(driver, name, arguments):
     """Texts of the calls to operations, or of the error."""
-    with (mock.patch.object(type(driver), '_runtime'),
+    with (mock.patch.object(type(driver), '_reconciler'),
           mock.patch.object(operations, 'Operations') as found,
           mock.patch.object(upgrading, 'Upgrade') as upgrade):
         try:
@@ -143,7 +143,7 @@ def _recorded(driver, name, arguments):
             return [f'{type(e).__name__}: {e}']
     calls = [(call[0], call.args, call.kwargs)
              for call in found.return_value.mock_calls]
-    calls += [('upgrade', upgrade.call_args.args[3:], {})
+    calls += [('upgrade', upgrade.call_args.args[1:], {})
               for _call in upgrade.return_value.run.mock_calls]
     return [_text(*call) for call in calls]
 
