@@ -7,6 +7,7 @@ import testtools
 
 from magnum_capi.driver.desired import charts
 from magnum_capi.driver.desired import desired_values
+from magnum_capi.driver.desired import names
 from magnum_capi.driver.desired import spec
 from tests.unit.driver.desired import test_values
 
@@ -88,6 +89,24 @@ class ResizedTest(testtools.TestCase):
         back = resized(own, found=found)['nodeGroups'][0]
         self.assertNotIn('machineImageId', back)
         self.assertNotIn('kubernetesVersion', back)
+
+    def test_labels_and_taints_of_nodes_come_and_go(self):
+        # A user who removes the last ones leaves none, but for the driver's.
+        group = dataclasses.replace(GROUP, adopted_name=None)
+        own = {names.NODE_GROUP_ROLE: 'worker'}
+        taints = {'kubeadmConfigSpec': {'joinConfiguration': {
+            'nodeRegistration': {'taints': [
+                {'key': 'a', 'effect': 'NoExecute'}]}}}}
+        found = {**FOUND, 'nodeGroups': [
+            {'name': group.kube_name, 'machineCount': 5,
+             'nodeLabels': {**own, 'a': 'b'}, **taints}]}
+        for labels, asked in (({}, {}), ({'c': 'd'}, taints)):
+            now = {'name': group.kube_name, 'machineCount': 5, **asked}
+            made, = resized(now, found=found, specs=[dataclasses.replace(
+                group, node_labels=labels)])['nodeGroups']
+            self.assertEqual({**own, **labels}, made['nodeLabels'])
+            self.assertEqual(asked, {
+                key: made[key] for key in taints if key in made})
 
 
 class StrategyTest(testtools.TestCase):
