@@ -328,10 +328,13 @@ class MonitorTest(Base):
                 self.w.group(small_world.MASTERS).node_addresses,
                 self.w.group().node_addresses))
 
-        # A machine is replaced while nobody asks for anything.
-        self.addressed(**{worker: {'InternalIP': '10.0.0.6'}})
+        # Machines are replaced while nobody asks for anything.
+        self.addressed(**{'control-plane': {'InternalIP': '10.0.0.7'},
+                          worker: {'InternalIP': '10.0.0.6'}})
         self.poll()
-        self.assertEqual(['10.0.0.6'], self.w.group().node_addresses)
+        self.assertEqual((['10.0.0.7'], ['10.0.0.6']), (
+            self.w.group(small_world.MASTERS).node_addresses,
+            self.w.group().node_addresses))
 
     def test_size_that_is_as_it_was_takes_no_lock(self):
         self.autoscaled(300)

@@ -15,6 +15,16 @@ from tests.unit.driver import small_world
 
 class ChangeTest(base.TestCase):
 
+    def test_image_may_have_gone_from_glance(self):
+        # Nodes have it, and the record of the cluster says what it is.
+        self.created()
+        self.w.cloud.images.clear()
+        self.resize(2)
+        self.check_status()
+        self.assertEqual(
+            ('UPDATE_COMPLETE', 2),
+            (self.w.cluster.status, self.w.group().node_count))
+
     def test_cluster_that_is_being_created_still_is(self):
         self.create()
         self.resize(2)
