@@ -69,8 +69,10 @@ def file_name(text: str) -> str:
 
 
 def number(count: int, noun: str) -> str:
-    """Count and noun: ``1 spec``, ``2 specs``."""
-    return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
+    """Count and noun: ``1 spec``, ``2 specs``, ``2 classes``."""
+    if count == 1:
+        return f'{count} {noun}'
+    return f'{count} {noun}{"es" if noun.endswith("s") else "s"}'
 
 
 def start(text: str, most: int) -> str:

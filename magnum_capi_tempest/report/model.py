@@ -160,7 +160,8 @@ class Run:
             if number := self.counts.get(status):
                 found.append((status, f'{number} {status}'))
             if number := self.classes.get(status):
-                found.append((status, f'{_classes(number)} {status}'))
+                classes = texts.number(number, 'class')
+                found.append((status, f'{classes} {status}'))
         return found
 
     @property
@@ -214,7 +215,8 @@ class Run:
             for counts in (self.counts, self.classes))
         found = [f'{tests} of {sum(self.counts.values())} tests'] * bool(tests)
         if classes:
-            found.append(f'the setup or cleanup of {_classes(classes)}')
+            found.append('the setup or cleanup of '
+                         f'{texts.number(classes, "class")}')
         return ' and '.join(found)
 
     def with_races(self, races: typing.Mapping[str, str]) -> 'Run':
@@ -241,7 +243,3 @@ class Run:
         timed = [(t.seconds, t) for t in self.tests if t.seconds is not None]
         timed.sort(key=lambda pair: -pair[0])
         return tuple(t for _, t in timed[:number])
-
-
-def _classes(number: int) -> str:
-    return '1 class' if number == 1 else f'{number} classes'

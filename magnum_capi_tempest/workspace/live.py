@@ -98,7 +98,7 @@ class Live:
         """
         found = _OF_CLASS.fullmatch(name)
         return set() if not found else {
-            one for one in self._known if one.rpartition('.')[0] == found[2]}
+            one for one in self._known if pool.class_of(one) == found[2]}
 
     def _say(self, text: str) -> None:
         self._clear()
@@ -121,8 +121,8 @@ class Live:
 
     def _count(self) -> str:
         """How many tests are done: ``12 of 446 tests, 1 failed``."""
-        classes = (f', {self._classes} class{"es" * (self._classes > 1)} '
-                   'failed' if self._classes else '')
+        classes = (f', {texts.number(self._classes, "class")} failed'
+                   if self._classes else '')
         return (f'{len(self._ended)} of '
                 f'{texts.number(len(self._known), "test")}, '
                 f'{self._failed} failed{classes}')

@@ -101,9 +101,9 @@ class Pool:
 
     def _take(self, long_first: bool) -> list[str] | None:
         classes = self._listed()
-        order = sorted(classes, key=lambda key: seconds(classes[key]),
-                       reverse=long_first)
-        for key in sorted(order, key=lambda key: key[1] in self._alone):
+        sign = -1 if long_first else 1
+        for key in sorted(classes, key=lambda key: (
+                key[1] in self._alone, sign * seconds(classes[key]))):
             # Names of scenarios may have any character.
             if self._is_mine(parse.quote(' '.join(key), safe='')):
                 return classes[key]
