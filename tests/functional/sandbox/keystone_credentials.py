@@ -14,7 +14,7 @@ from keystone.application_credential.backends import sql as credentials
 from keystone.common import sql
 import keystone.conf
 from oslo_db import options
-import serve
+import sqlite
 
 
 def create(backend, user):
@@ -29,7 +29,8 @@ def main():
     options.set_defaults(keystone.conf.CONF,
                          connection=f'sqlite:///{sys.argv[1]}')
     keystone.conf.CONF([], default_config_files=[])
-    serve.enforce_foreign_keys()
+    sqlite.keep_connections()
+    sqlite.enforce_foreign_keys()
     with sql.session_for_write() as session:
         sql.ModelBase.metadata.create_all(session.get_bind())
     backend = credentials.ApplicationCredential()

@@ -37,6 +37,7 @@ def write(manager, name, pause):
 
 def main():
     file = sys.argv[1]
+    sqlite.keep_connections()
     sqlite.immediate_transactions()
     manager = enginefacade.transaction_context()
     manager.configure(connection=f'sqlite:///{file}',

@@ -56,6 +56,7 @@ def in_sessions(manager):
 
 def main():
     file, kind = sys.argv[1:]
+    sqlite.keep_connections()
     sqlite.immediate_transactions(sessions=kind == 'session')
     manager = enginefacade.transaction_context()
     manager.configure(connection=f'sqlite:///{file}',

@@ -23,6 +23,9 @@ class DatabaseTest(testtools.TestCase):
              pathlib.Path(folder) / 'db', *arguments], timeout=120,
             env={'PYTHONPATH': str(services.PROGRAMS)}).split()
 
+    def test_connections_stay_open(self):
+        self.assertEqual(['1'], self.printed('sqlite_connections.py'))
+
     def test_no_writer_is_refused(self):
         for kind in ('block', 'session'):
             with self.subTest(kind):

@@ -118,6 +118,7 @@ def main():
         backend.init_backend(backend.BackendType.THREADING)
     # After magnum.cmd, so that thread-local data is eventlet's, if it is used.
     import sqlite
+    sqlite.keep_connections()
     sqlite.immediate_transactions()
     import_periodic_tasks()
     from magnum.wsgi import api

@@ -50,6 +50,7 @@ def main():
     sys.argv = ['nova', '--config-file',
                 os.path.join(os.environ['OS_NOVA_CONFIG_DIR'], 'nova.conf')]
     import sqlite
+    sqlite.keep_connections()
     sqlite.immediate_transactions()
     import nova.conf
     from nova.wsgi import osapi_compute

@@ -34,9 +34,9 @@ def octavia(*arguments):
     from octavia.db import api
     from octavia.db import base_models
     from octavia.db import models
-    import octavia_api
     import sqlalchemy
-    octavia_api.without_pool()
+    import sqlite
+    sqlite.keep_connections()
     config.init(list(arguments))
     engine = api.get_engine()
     base_models.BASE.metadata.create_all(engine)

@@ -8,23 +8,9 @@ usage: serve.py MODULE ADDRESS PORT THREADS [ARGUMENTS OF THE SERVICE ...]
 """
 
 import importlib
-import sqlite3
 import sys
 
-
-def enforce_foreign_keys():
-    """Let SQLite enforce foreign keys, as the databases of real clouds do.
-
-    Keystone relies on it: the credentials of a deleted user take their roles
-    with them. Otherwise the roles stay, and the next credential, which gets
-    the same number, is refused with 409.
-    """
-    import sqlalchemy
-
-    @sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, 'connect')
-    def enforce(connection, _):
-        if isinstance(connection, sqlite3.Connection):
-            connection.execute('PRAGMA foreign_keys = ON')
+import sqlite
 
 
 def serve(application, address, port, threads):
@@ -44,7 +30,8 @@ def main():
     module, address, port, threads = sys.argv[1:5]
     # The modules configure themselves from sys.argv when imported.
     sys.argv = [module, *sys.argv[5:]]
-    enforce_foreign_keys()
+    sqlite.keep_connections()
+    sqlite.enforce_foreign_keys()
     application = importlib.import_module(module).application
     serve(application, address, int(port), int(threads))
 

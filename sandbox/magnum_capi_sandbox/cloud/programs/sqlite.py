@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes SQLite take the write lock when a writing transaction begins.
+"""Lets SQLite serve OpenStack's services as a database server would.
 
-oslo.db begins transactions "deferred"; one that reads and then writes fails at
-once with "database is locked" when another has written meanwhile. If the lock
-is taken at the beginning, a writer waits. It does so here and not in SQLite
-(busy timeout), which would stop all green threads of a process, among them the
-one that has the lock. Reading transactions stay deferred, except within a
-writing one, which may begin with a read. So do transactions outside of any
-block: Magnum runs the query of some lists after their session was closed
+Connections stay open. oslo.db gives SQLite none of SQLAlchemy's pools, and
+each new connection reads the whole schema again.
+
+Foreign keys are enforced.
+
+A transaction that writes takes the write lock when it begins. oslo.db begins
+transactions "deferred"; one that reads and then writes fails at once with
+"database is locked" when another has written meanwhile. If the lock is taken
+at the beginning, a writer waits. It does so here and not in SQLite (busy
+timeout), which would stop all green threads of a process, among them the one
+that has the lock. Reading transactions stay deferred, except within a writing
+one, which may begin with a read. So do transactions outside of any block:
+Magnum runs the query of some lists after their session was closed
 (get_cluster_template_list of magnum.db.sqlalchemy.api), and such a transaction
 stays open until the garbage collector finds it.
 """
@@ -20,11 +26,52 @@ import time
 #: Seconds to wait for a writer, and between two tries.
 _PATIENCE, _PAUSE = 30, 0.01
 
+#: Connections of a database that stay open while nobody uses them; a service
+#: of the sandbox has few threads.
+_IDLE = 8
+
 _THREAD = threading.local()
 
 
+def keep_connections():
+    """Let oslo.db keep connections of SQLite files open in this process.
+
+    Also where a service sets options of pools (octavia.common.config 19.0.0
+    does), which SQLAlchemy refuses without one.
+    """
+    from oslo_db.sqlalchemy import engines
+    from sqlalchemy import pool
+
+    initialize = engines._init_connection_args
+
+    def with_pool(url, engine_args, kw):
+        initialize(url, engine_args, kw)
+        if engine_args.get('poolclass') is pool.NullPool:
+            engine_args.update(poolclass=pool.QueuePool, pool_size=_IDLE,
+                               max_overflow=-1, pool_use_lifo=True)
+
+    engines._init_connection_args = with_pool
+
+
+def enforce_foreign_keys():
+    """Let SQLite enforce foreign keys, as the databases of real clouds do.
+
+    Keystone relies on it: the credentials of a deleted user take their roles
+    with them. Otherwise the roles stay, and the next credential, which gets
+    the same number, is refused with 409.
+    """
+    import sqlalchemy
+
+    @sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, 'connect')
+    def enforce(connection, _):
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute('PRAGMA foreign_keys = ON')
+
+
 def immediate_transactions(sessions=False):
-    """Do so for all databases that oslo.db opens in this process.
+    """Let transactions that write take the lock when they begin.
+
+    For all databases that oslo.db opens in this process.
 
     :param sessions: transactions of plain sessions may write, too. Octavia
         uses them, sometimes with a second one inside that only reads and
