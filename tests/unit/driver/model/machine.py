@@ -254,6 +254,17 @@ class Model(stateful.RuleBasedStateMachine):
         except magnum_api.ClusterNotFound:
             return None
 
+    def _row_with_groups(self, context, its):
+        """The row for a request that names or needs a default node group.
+
+        None: Magnum's API finds none. It ends with an IndexError if the
+        conductor died before it had created them (magnum.objects.Cluster).
+        """
+        row = self._row(context, its)
+        defaults = [group for group in row.nodegroups
+                    if group.is_default] if row else []
+        return row if len(defaults) == 2 else None
+
     def _group(self, row, name):
         return next((group for group in row.nodegroups
                      if group.name == name), None)
@@ -322,7 +333,7 @@ class Model(stateful.RuleBasedStateMachine):
     def resize(self, pick, which, count, user, disturbance, conductor,
                update, remove=False):
         its = self._pick(pick)
-        row = its and self._row(self.w.context(user), its)
+        row = its and self._row_with_groups(self.w.context(user), its)
         if not row or user in self.away:
             return
         names = sorted(group.name for group in row.nodegroups)
@@ -443,7 +454,7 @@ class Model(stateful.RuleBasedStateMachine):
     def upgrade(self, pick, user, batch, disturbance, conductor):
         its = self._pick(pick)
         context = self.w.context(user)
-        row = its and self._row(context, its)
+        row = its and self._row_with_groups(context, its)
         if not row or user in self.away:
             return
         here = self.w.magnum.templates[row.cluster_template_id]
