@@ -142,6 +142,9 @@ class CommandsTest(testtools.TestCase):
         self.assertEqual(1, code)
         self.assertIn('EXITED', out)
 
+    def test_status_without_programs(self):
+        self.assertEqual(1, self.status()[0])
+
     def test_status_shows_what_it_is(self):
         self.pretend()
         self.patch('status', return_value=[

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import itertools
 import re
 
 import fixtures
@@ -54,6 +55,32 @@ class ForwardTest(testtools.TestCase):
             self.assertEqual(text, self.service.console('u'))
         self.assertEqual([('GET', '/machines/u/console', None)] * 2,
                          self.asked)
+
+
+class AwayTest(testtools.TestCase):
+
+    def test_a_service_that_is_away(self):
+        times = itertools.count()
+        self.useFixture(fixtures.MockPatchObject(
+            machines.time, 'monotonic', lambda: next(times)))
+        self.useFixture(fixtures.MockPatchObject(machines.time, 'sleep'))
+        asked = []
+
+        def once(*request):
+            asked.append(request)
+            if len(asked) > 100:
+                raise AssertionError('asked for ever')
+            raise ConnectionRefusedError('no service')
+        self.useFixture(fixtures.MockPatchObject(
+            machines.Machines, '_once', once))
+
+        e = self.assertRaises(
+            machines.Unreachable,
+            machines.Machines('/socket', patience=5).delete, 'u')
+
+        self.assertIn('does not answer at /socket', str(e))
+        self.assertIn('no service', str(e))
+        self.assertEqual(6, len(asked))
 
 
 class TimeoutTest(testtools.TestCase):

@@ -49,6 +49,20 @@ class PrintedTest(testtools.TestCase):
 
         self.assertEqual('a\n<redacted>\n\n\nb\n', self.target.getvalue())
 
+    def test_a_flush_shows_no_part_of_a_secret(self):
+        for begin, end in (
+                ('password: ', 'hunter2\n'),
+                ('-----BEGIN PRIVATE KEY-----\nMIIB\n',
+                 'MIIC\n-----END PRIVATE KEY-----\n')):
+            with self.subTest(begin):
+                print(begin, file=self.stream, end='', flush=True)
+                print(end, file=self.stream, end='', flush=True)
+
+        said = self.target.getvalue()
+        self.assertIn('password: <redacted>', said)
+        for secret in ('hunter2', 'MIIB', 'MIIC'):
+            self.assertNotIn(secret, said)
+
     def test_a_key_without_end_is_not_kept_for_ever(self):
         print('-----BEGIN PRIVATE KEY-----', file=self.stream)
         for _ in range(2000):

@@ -8,7 +8,9 @@ tools/run_devstack.sh runs it; shellcheck and bashate read it.
 import configparser
 import pathlib
 import re
+import subprocess
 
+import fixtures
 import testtools
 
 from magnum_capi_tempest import config
@@ -68,6 +70,43 @@ class SampleTest(testtools.TestCase):
 
         self.assertEqual(job, {
             name: dict(sample[name]) for name in sample.sections()})
+
+
+class ManagementTest(testtools.TestCase):
+    """How long stack.sh waits for a management cluster."""
+
+    def check(self, ready):
+        """Call check_magnum_capi_management with a limit of 100 s.
+
+        :param ready: seconds after which the cluster has everything.
+        :returns: exit code, and the seconds at which it was asked.
+        """
+        asked = pathlib.Path(self.useFixture(fixtures.TempDir()).join('asked'))
+        script = f"""
+            source {DEVSTACK}/lib/magnum_capi
+            sudo() {{ :; }}
+            timeout() {{ shift; "$@"; }}
+            magnum-capi() {{
+                echo $SECONDS >> {asked}
+                [[ $SECONDS -ge {ready} ]]
+            }}
+            sleep() {{ SECONDS=$((SECONDS + $1)); }}
+            die() {{ exit 1; }}
+            MAGNUM_CAPI_MANAGEMENT_TIMEOUT=100 MAGNUM_CAPI_POLL=10 SECONDS=0
+            check_magnum_capi_management /kubeconfig
+        """
+        code = subprocess.run(['bash', '-c', script], timeout=60).returncode
+        return code, [int(word) for word in asked.read_text().split()]
+
+    def test_until_it_is_ready(self):
+        code, asked = self.check(75)
+        self.assertEqual((0, 9), (code, len(asked)))
+
+    def test_no_longer_than_the_limit(self):
+        code, asked = self.check(1000)
+        self.assertEqual(1, code)
+        self.assertLessEqual(100, asked[-1])
+        self.assertGreater(115, asked[-1])
 
 
 class PublicLogsTest(testtools.TestCase):

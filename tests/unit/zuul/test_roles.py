@@ -148,6 +148,14 @@ class RolesTest(testtools.TestCase):
                 [f'Conformance tests {folder[5:]}'.strip()
                  for folder in folders], [name for _, _, name in found])
 
+    def test_all_archives_are_published_before_one_is_judged(self):
+        """The first archive that did not pass ends the play."""
+        included = [task.get('ansible.builtin.include_tasks') for task in
+                    jobs.load('roles/run-conformance/tasks/main.yaml')]
+
+        self.assertLess(included.index('publish.yaml'),
+                        included.index('judge.yaml'))
+
     def test_what_runs_with_other_options_is_not_taken_for_wanted(self):
         """Only "up" refuses it, so that is always called."""
         for role in 'ensure-capi-sandbox', 'ensure-capi-management':
