@@ -5,6 +5,7 @@
 import functools
 
 import fixtures
+from keystoneauth1 import session as keystone_session
 from os_service_types import service_types
 
 from magnum_capi.driver.cloud import services
@@ -37,6 +38,10 @@ class Cloud(fixtures.Fixture):
         self.doors.host(openstack_api.HOST, doors.CLOUD, self.cloud.serve)
         self.useFixture(fixtures.MockPatchObject(
             service_types.ServiceTypes, 'all_types_by_service_type', _TYPES))
+        # It waits between attempts.
+        self.useFixture(fixtures.MockPatchObject(
+            keystone_session, 'time', virtual_time.Program(
+                self.clock).modules()['time']))
         opened = self.doors.open()
         opened.__enter__()
         self.addCleanup(opened.__exit__, None, None, None)
