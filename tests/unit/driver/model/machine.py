@@ -52,6 +52,9 @@ class Cluster:
     :ivar labels: own labels of groups, by name.
     :ivar defaults: the operator's default labels when it was made of them.
     :ivar to_go: uids of Machines that a user has named for removal, by group.
+    :ivar died: a conductor died during the last request. What it did not save
+        is no operation, and its lock, which has expired, stays until the next
+        one.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Cluster:
     uuids: dict = dataclasses.field(default_factory=dict)
     to_go: dict = dataclasses.field(default_factory=dict)
     excused: bool = False
+    died: bool = False
     whole: bool = True
 
 
@@ -237,6 +241,8 @@ class Model(stateful.RuleBasedStateMachine):
         if crashed:
             self.broken = True
         if its is not None:
+            if answer is not soak.Answer.REFUSED:
+                its.died = crashed
             its.expected = soak.asked(
                 its.expected, step, answer, release=release)
         return answer
@@ -1093,7 +1099,7 @@ class Model(stateful.RuleBasedStateMachine):
                 found.append(
                     f'health: {its.name} is {sight.row["health_status"]}: '
                     f'{sight.row["health_status_reason"]}')
-        if oracle.lease(self.w, its.uuid) is not None:
+        if oracle.lease(self.w, its.uuid) is not None and not its.died:
             found.append(f'left: the lock of {its.name}')
         its.expected = dataclasses.replace(soak.quiet(seen), rolled=False)
         its.named.clear()
