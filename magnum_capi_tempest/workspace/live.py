@@ -47,7 +47,7 @@ class Live:
         self._ended: set[str] = set()
         self._failed = self._classes = 0
         self._begin = time.monotonic()
-        self._told = self._begin
+        self._reported_at = self._begin
         self._progress = progress.Progress()
         self._terminal = sys.stderr.isatty()
 
@@ -88,7 +88,7 @@ class Live:
             self._classes += of_class
         self._say(f'{{{_worker(record)}}} {name}{_took(record)} ... '
                   f'{_WORDS.get(status, "did not end")}{_why(record)}')
-        self._tell(record)
+        self._report(record)
 
     def _of_class(self, name: str) -> set[str]:
         """The tests of a class that was not set up: none is reported.
@@ -108,15 +108,16 @@ class Live:
         if self._terminal:
             print(_CLEAR, end='', file=sys.stderr, flush=True)
 
-    def _tell(self, record: real.TestDict) -> None:
+    def _report(self, record: real.TestDict) -> None:
         now = time.monotonic()
         if self._terminal:
             print(self._count() + self._left(), end='', file=sys.stderr,
                   flush=True)
-        elif now - self._told >= _PAUSE and record['status'] in _WORDS and (
-                len(self._ended) < len(self._known)):
+        elif (now - self._reported_at >= _PAUSE
+                and record['status'] in _WORDS
+                and len(self._ended) < len(self._known)):
             # The last one is at the end.
-            self._told = now
+            self._reported_at = now
             self._progress.info(self._count() + self._left())
 
     def _count(self) -> str:

@@ -194,18 +194,18 @@ class Printed(io.TextIOBase):
         if text.endswith('\n') and (
                 len(self._rest) > _KEY or self._rest.rfind('-----BEGIN ')
                 <= self._rest.rfind('-----END ')):
-            self._tell()
+            self._write_rest()
         return len(text)
 
     def flush(self) -> None:
         self._target.flush()
 
     def close(self) -> None:
-        self._tell()
+        self._write_rest()
         self.flush()
         super().close()
 
-    def _tell(self) -> None:
+    def _write_rest(self) -> None:
         text, self._rest = self._rest, ''
         if text:
             self._target.write(redact.redact(text, self._known))

@@ -88,7 +88,7 @@ class KubeApi(kube_server.ApiServer):
         asked.handle(request.body)
         return asked.answered
 
-    def _tell(self, kind: str, path: str, obj: dict) -> None:
+    def _record(self, kind: str, path: str, obj: dict) -> None:
         if self.watchable:
             self.events.append(
                 (self.version, kind, path, copied(obj), self.clock.now))

@@ -190,7 +190,7 @@ class ApiServer(fixtures.Fixture):
             self.objects[path] = before or obj
             self._forget(path)
             return obj
-        self._tell('ADDED' if before is None else 'MODIFIED', path, obj)
+        self._record('ADDED' if before is None else 'MODIFIED', path, obj)
         self.objects[path] = obj
         return obj
 
@@ -205,7 +205,7 @@ class ApiServer(fixtures.Fixture):
                     # apiserver, pkg/registry/rest/delete.go, BeforeDelete.
                     metadata['generation'] += 1
                 metadata['resourceVersion'] = str(self.version)
-                self._tell('MODIFIED', path, copied(self.objects[path]))
+                self._record('MODIFIED', path, copied(self.objects[path]))
             return
         self._forget(path)
 
@@ -214,7 +214,7 @@ class ApiServer(fixtures.Fixture):
         self.version += 1
         gone = copied(self.objects.pop(path))
         gone['metadata']['resourceVersion'] = str(self.version)
-        self._tell('DELETED', path, gone)
+        self._record('DELETED', path, gone)
         for key in [key for key in self._applied if key[0] == path]:
             del self._applied[key]
         uid = gone['metadata']['uid']
@@ -234,7 +234,7 @@ class ApiServer(fixtures.Fixture):
     def timestamp(self) -> str:
         return time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.date))
 
-    def _tell(self, kind, path, obj):
+    def _record(self, kind, path, obj):
         with self.changed:
             self.events.append((self.version, kind, path, obj))
             self.changed.notify_all()
@@ -242,7 +242,7 @@ class ApiServer(fixtures.Fixture):
     def bookmark(self, path: str) -> None:
         """Tell watches of an object's kind a version, and nothing else."""
         self.version += 1
-        self._tell('BOOKMARK', path, {'metadata': {
+        self._record('BOOKMARK', path, {'metadata': {
             'resourceVersion': str(self.version)}})
 
     def restart(self):
@@ -541,7 +541,7 @@ class _Sent(_Request):
         self.handler.end_headers()
         self.handler.close_connection = True
         if since < api.oldest:
-            return self._tell('ERROR', {
+            return self._send('ERROR', {
                 'kind': 'Status', 'reason': 'Expired', 'code': 410,
                 'message': f'too old resource version: {since}'})
         restarts = api.restarts
@@ -555,9 +555,9 @@ class _Sent(_Request):
                     continue
             for since, kind, of, obj in new:
                 if _everywhere(of.rpartition('/')[0]) == path:
-                    self._tell(kind, obj)
+                    self._send(kind, obj)
 
-    def _tell(self, kind, obj):
+    def _send(self, kind, obj):
         self.handler.wfile.write(json.dumps(
             {'type': kind, 'object': obj}).encode() + b'\n')
 

@@ -99,14 +99,14 @@ class Run:
                 self._ready, done=bool, timeout=_START,
                 what='Zuul to read the tenant',
                 hint=f'See {self._supervisor.log("zuul-scheduler")}')
-        self._tell('configuration', [
+        self._report('configuration', [
             f'{found["source_context"]["path"]}: {found["error"]}'
             for found in self._client.get('config-errors')])
         for pipeline in expectations.PIPELINES:
             with self._progress.step(f'Jobs of {pipeline}'):
                 frozen = self._client.frozen(pipeline)
-            self._tell(f'{len(frozen)} jobs of {pipeline}',
-                       [] if frozen else ['Zuul sees none'])
+            self._report(f'{len(frozen)} jobs of {pipeline}',
+                         [] if frozen else ['Zuul sees none'])
 
     def _ready(self):
         try:
@@ -114,7 +114,7 @@ class Run:
         except errors.EnvironmentProblem:
             return None
 
-    def _tell(self, what, problems):
+    def _report(self, what, problems):
         self._ok = self._ok and not problems
         for line in problems:
             print(f'WRONG {what}: {line}', flush=True)
@@ -130,7 +130,7 @@ class Run:
                                           limit=500):
                 if build['result'] and build['uuid'] not in told:
                     told.add(build['uuid'])
-                    self._tell(
+                    self._report(
                         f'{build["job_name"]}: {build["result"]} after '
                         f'{build["duration"]} s, {build["log_url"]}',
                         expectations.problems(build))

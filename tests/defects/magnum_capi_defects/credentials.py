@@ -106,14 +106,14 @@ class SecretLogged(_Created):
 class SecretTold(_Created):
     """status_reason contains the application credential of a cluster."""
 
-    _told = {}
+    _secrets = {}
 
     def made(self, cluster, credential):
-        self._told[cluster.uuid] = credential['secret']
+        self._secrets[cluster.uuid] = credential['secret']
 
     def saves(self, method, cluster, row):
         if taps.is_cluster(row) and row.status.endswith('_COMPLETE'):
-            row.status_reason = self._told.get(row.uuid)
+            row.status_reason = self._secrets.get(row.uuid)
 
 
 @taps.seen_by('SharedClusterTest.test_rotate_credential',

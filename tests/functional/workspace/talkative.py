@@ -34,7 +34,7 @@ class TalkativeTest(test.BaseTestCase):
 
     credentials = []
 
-    def _tell(self):
+    def _say(self):
         body = json.dumps({'user': {'name': 'x', 'password': PASSWORD}})
         LOG.debug('Request\n        Body: %s', body.encode())
         LOG.debug('Body: %s', {'keypair': {'private_key': PRIVATE_KEY}})
@@ -50,10 +50,10 @@ class TalkativeTest(test.BaseTestCase):
         warnings.warn(f'secret_key={PRINTED}', stacklevel=1)
 
     def test_passes(self):
-        self._tell()
+        self._say()
 
     def test_fails(self):
-        self._tell()
+        self._say()
         self.fail(f'{{"adminPass": "{RAISED}"}}')
 
 

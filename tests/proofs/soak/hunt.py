@@ -70,7 +70,7 @@ class Hunt:
         the second one of its own run.
         """
         self._simplest = None
-        machine = hypothesis.seed(seed)(lambda: stories.Machine(self._told))
+        machine = hypothesis.seed(seed)(lambda: stories.Machine(self._show))
         settings = hypothesis.settings(
             max_examples=2, stateful_step_count=LENGTH, deadline=None,
             database=None, derandomize=False, report_multiple_bugs=False,
@@ -81,7 +81,7 @@ class Hunt:
                                self._shrinking * 60):
             stateful.run_state_machine_as_test(machine, settings=settings)
 
-    def _told(self, story):
+    def _show(self, story):
         self._simplest = self._simplest or story
         if story == self._simplest:
             return

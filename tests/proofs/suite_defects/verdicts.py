@@ -19,7 +19,7 @@ def judge(defect, run) -> tuple[bool, str]:
     found = [test for test in run.tests if test.name == defect.test]
     if len(found) != 1:
         return False, '; '.join(
-            ('its test did not run', *map(_told, run.tests)))
+            ('its test did not run', *map(_described, run.tests)))
     test, = found
     text = tables.plain(test.reason)
     if test.status != model.FAILED:
@@ -43,12 +43,12 @@ def false_alarms(wanted, run) -> list[str]:
         if test is None:
             found.append(f'{name} did not run')
         elif test.status != model.PASSED:
-            found.append(_told(test))
+            found.append(_described(test))
     # Fixtures of classes.
-    found += [_told(test) for test in ended.values()
+    found += [_described(test) for test in ended.values()
               if test.status != model.PASSED]
     return found + list(run.problems)
 
 
-def _told(test):
+def _described(test):
     return f'{test.name} {test.status}: {tables.plain(test.reason)}'

@@ -129,12 +129,12 @@ class Adoption:
     def _is_candidate(self, rows: list[typing.Any], undo: bool) -> bool:
         store = self._store_of(rows[0].project_id)
         template = store.template(rows[0].cluster_template_id)
-        strangers = any(row.stack_id not in (None, names.cluster(row.uuid))
-                        for row in rows)
+        foreign = any(row.stack_id not in (None, names.cluster(row.uuid))
+                      for row in rows)
         if undo:
-            return strangers and template.driver == names.DRIVER
+            return foreign and template.driver == names.DRIVER
         return store.driver_of(template) == rules.FORMER or (
-            strangers and template.driver is None)
+            foreign and template.driver is None)
 
     def show(self, rows: list[typing.Any], undo: bool) -> list[Outcome]:
         """What would become of the clusters of a template."""
