@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -48,7 +50,7 @@ func (p *providers) addons(ctx context.Context) {
 		r := &addons{client: p.client, watched: secrets, reader: p.mgr.GetAPIReader(), gvk: gvk, behaviours: p.options.behaviours, now: now}
 		must(capicontrollerutil.NewControllerManagedBy(p.mgr, ctrl.LoggerFrom(ctx)).Named("addon-"+gvk.Kind).
 			For(newObject(gvk)).WithOptions(p.controllerOptions()).
-			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+			Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster), predicate.Funcs{UpdateFunc: concernsAddons}).
 			Watches(&addonsv1.ClusterResourceSetBinding{}, handler.EnqueueRequestsFromMapFunc(r.ofBinding)).
 			WatchesRawSource(source.Kind(secrets, &corev1.Secret{}, handler.TypedEnqueueRequestsFromMapFunc(r.ofSecret))).
 			Complete(ctx, r), "controller "+gvk.Kind)
@@ -68,6 +70,15 @@ type addons struct {
 	gvk        schema.GroupVersionKind
 	behaviours behaviours
 	now        func() time.Time
+}
+
+// concernsAddons says whether an update of a Cluster can change its addons: its
+// specification, or what installable reads. Others, of which each operation has
+// dozens, only count Machines.
+func concernsAddons(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.(*clusterv1.Cluster), e.ObjectNew.(*clusterv1.Cluster)
+	return before.Generation != after.Generation || initialized(before) != initialized(after) ||
+		conditions.IsTrue(before, clusterv1.ClusterAvailableCondition) != conditions.IsTrue(after, clusterv1.ClusterAvailableCondition)
 }
 
 func (r *addons) ofCluster(ctx context.Context, o client.Object) []ctrl.Request {
@@ -191,10 +202,15 @@ func (r *addons) setPhase(o *unstructured.Unstructured, ready bool, b behaviour)
 // API prefers.)
 func installable(o *unstructured.Unstructured, cluster *clusterv1.Cluster) bool {
 	if bootstrap, _, _ := unstructured.NestedBool(o.Object, "spec", "bootstrap"); bootstrap {
-		c := cluster.Status.Initialization.ControlPlaneInitialized
-		return c != nil && *c
+		return initialized(cluster)
 	}
 	return conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition)
+}
+
+// initialized says whether a cluster has an API server.
+func initialized(cluster *clusterv1.Cluster) bool {
+	c := cluster.Status.Initialization.ControlPlaneInitialized
+	return c != nil && *c
 }
 
 // controlPlaneFlavors returns name and id of the flavor of a cluster's control

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -129,4 +130,26 @@ func TestAnAddonWithoutClusterIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, "phase", a.phase(), "")
+}
+
+func TestUpdatesOfAClusterThatConcernAddons(t *testing.T) {
+	is := true
+	for name, c := range map[string]struct {
+		change func(*clusterv1.Cluster)
+		want   bool
+	}{
+		"specification": {func(c *clusterv1.Cluster) { c.Generation++ }, true},
+		"API server":    {func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = &is }, true},
+		"available": {func(c *clusterv1.Cluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ClusterAvailableCondition, Status: metav1.ConditionTrue}}
+		}, true},
+		"count of Machines": {func(c *clusterv1.Cluster) { c.Status.Workers = &clusterv1.WorkersStatus{} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := testCluster("c")
+			after := before.DeepCopy()
+			c.change(after)
+			check(t, "concerns addons", concernsAddons(event.UpdateEvent{ObjectOld: before, ObjectNew: after}), c.want)
+		})
+	}
 }
