@@ -73,8 +73,10 @@ type addons struct {
 }
 
 // concernsAddons says whether an update of a Cluster can change its addons: its
-// specification, or what installable reads. Others, of which each operation has
-// dozens, only count Machines.
+// specification, or what installable reads. Each operation has dozens of others,
+// most of which count Machines. (Reconcile also reads the control plane's flavor
+// and the name of the credentials' Secret, from objects that it does not watch: a
+// change of these alone takes effect with the next event that concerns addons.)
 func concernsAddons(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*clusterv1.Cluster), e.ObjectNew.(*clusterv1.Cluster)
 	return before.Generation != after.Generation || initialized(before) != initialized(after) ||

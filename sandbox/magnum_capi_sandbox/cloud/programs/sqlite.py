@@ -4,7 +4,7 @@
 Connections stay open. oslo.db gives SQLite none of SQLAlchemy's pools, and
 each new connection reads the whole schema again.
 
-Foreign keys are enforced.
+Foreign keys are enforced, in services that serve.py starts itself.
 
 A transaction that writes takes the write lock when it begins. oslo.db begins
 transactions "deferred"; one that reads and then writes fails at once with

@@ -267,9 +267,9 @@ class Model(stateful.RuleBasedStateMachine):
         conductor died before it had created them (magnum.objects.Cluster).
         """
         row = self._row(context, its)
-        defaults = [group for group in row.nodegroups
-                    if group.is_default] if row else []
-        return row if len(defaults) == 2 else None
+        if row and sum(group.is_default for group in row.nodegroups) == 2:
+            return row
+        return None
 
     def _group(self, row, name):
         return next((group for group in row.nodegroups
